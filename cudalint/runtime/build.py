@@ -181,7 +181,10 @@ _ATTEMPTS = 5
 _OF_COMPILERS = frozenset({"_OPENACC", "_OPENMP"})
 """What compilers say of themselves: code that counts on it needs such a one, not the word alone."""
 _MISSING = "undefined reference to"
-_NOT_LINKED = ("requires separate compilation mode", "Unresolved extern function")
+_NOT_LINKED = (
+    "requires separate compilation mode", "Unresolved extern function",
+    "error: calling a __host__ function(",  # what is for both only where device code is linked
+)  # fmt: skip
 _NO_MEMBER = re.compile(r"\bcudaDeviceProp\W has no member")
 _LINK_ANYWAY = (
     "-Xlinker", "--unresolved-symbols=ignore-all",

@@ -82,7 +82,8 @@ def compile_apart(
     recipe: Recipe, executable: Path, objects: Path, limits: ProcessLimits, *, every: bool
 ) -> Built:
     """Make a program. ``objects``: where the object files are kept; ``every``: compile the other
-    sources too where one is broken. ``OSError`` where there is no such compiler."""
+    sources too where one is broken that is not the first, which all is for. ``OSError`` where there
+    is no such compiler."""
     objects.mkdir(parents=True, exist_ok=True)
     executable.unlink(missing_ok=True)
     environment = {**os.environ, "TMPDIR": str(executable.parent)}
@@ -109,7 +110,7 @@ def compile_apart(
             fresh.replace(made[-1])
         else:
             broken.append(source)
-            if not every:
+            if not every or source == recipe.sources[0]:
                 break
     if broken:
         return Built("".join(said), tuple(broken))

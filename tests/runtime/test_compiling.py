@@ -23,14 +23,17 @@ def written(folder: Path, **texts: str) -> list[Path]:
 
 
 def test_what_is_broken_is_named_and_all_else_is_compiled(tmp_path: Path) -> None:
-    sources = written(tmp_path, first="int a = none;\n", second="int b = none;\n", main=MAIN)
+    sources = written(tmp_path, main=MAIN, first="int a = none;\n", second="int b = none;\n")
     with pytest.raises(BuildError) as failed:
         build(sources, tmp_path / "build", objects=tmp_path / "objects")
-    assert failed.value.broken == tuple(sources[:2])
+    assert failed.value.broken == tuple(sources[1:])
     assert len(list((tmp_path / "objects").iterdir())) == 1
     with pytest.raises(BuildError) as alone:
         build(sources, tmp_path / "build")
-    assert alone.value.broken == (sources[0],)
+    assert alone.value.broken == (sources[1],)
+    with pytest.raises(BuildError) as without:
+        build(sources[1:], tmp_path / "build", objects=tmp_path / "objects")
+    assert without.value.broken == (sources[1],)
 
 
 def test_object_files_are_used_again(tmp_path: Path) -> None:

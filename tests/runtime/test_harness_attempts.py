@@ -405,3 +405,56 @@ def test_a_program_that_ends_of_most_errors_and_throws_of_some(
     finding = case.finding("GPU106", FAILS="`cudaStreamSynchronize` fails")
     found = judged(case, finding, CompileFlags(), tmp_path / "cache")
     assert found.outcome is outcome, found
+
+
+CLOSED = """
+#include <memory>
+#include <string>
+class Model {{
+    friend class Models;
+protected:
+    Model(const std::string &name, const Model &other) : size_(other.size_), name_(name) {{}}
+    explicit Model(const std::string &name) : size_(64), name_(name) {{}}
+public:
+    int size_;
+    std::string name_;
+}};
+class Part {{
+    friend class Models;
+protected:
+    explicit Part(std::shared_ptr<const Model> model) : size_(model->size_) {{}}
+public:
+    int size_;
+}};
+void work(const Part &part, std::unique_ptr<int> none, const cudaStream_t stream) {{
+    void *p = nullptr;
+    cudaMallocAsync(&p, part.size_, stream);  // HERE
+    {release}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_what_only_friends_construct_and_what_is_behind_smart_pointers(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, CLOSED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+def test_a_class_that_nobody_constructs(tmp_path: Path) -> None:
+    text = """
+        class Model {
+            Model() {}
+            friend class Models;
+        };
+        void work(const Model &model) {
+            void *p = nullptr;
+            cudaMalloc(&p, 64);  // HERE
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.NOT_RUNNABLE, found
+    assert "`Model` has no public constructor" in found.reason

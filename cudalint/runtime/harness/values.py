@@ -110,11 +110,8 @@ class Values:
         spelled = self.spelled(kind)
         meant = kind.get_canonical()
         declaration = meant.get_declaration()
-        definition = declaration.get_definition()
-        if definition is not None and definition.is_abstract_record():
-            name, one = self.concrete(definition)
-            made = self.constructor_arguments(one, depth)
-            return f"held<{spelled}>(new {name}({made}))"
+        if needs_another(declaration):
+            return f"held<{spelled}>({self._new(declaration, depth)})"
         if spelled in self._filling:  # a node's owner, its parent
             return self._filling[spelled]
         if meant.kind == TypeKind.RECORD and is_plain(declaration):
@@ -126,6 +123,27 @@ class Values:
             del self._filling[spelled]
             return local
         return f"held(new {spelled}({self._inside(kind, name, depth)}))"
+
+    def _new(self, declaration: Any, depth: int) -> str:
+        """What makes an object of a class, or of one that derives from it."""
+        name, one = f"::{name_of(declaration)}", declaration
+        if needs_another(declaration):
+            name, one = self.concrete(declaration.get_definition())
+        return f"new {name}({self.constructor_arguments(one, depth)})"
+
+    def _pointed(self, kind: Any, depth: int) -> str:
+        """What a smart pointer points to; nothing where that cannot be made."""
+        meant = kind.get_template_argument_type(0).get_canonical()
+        declaration = meant.get_declaration()
+        known = meant.kind == TypeKind.RECORD and declaration.get_definition() is not None
+        if not known or "<" in meant.spelling:  # an instance of a template has another name
+            return ""
+        before = len(self.lines)
+        try:
+            return self._new(declaration, depth + 1)
+        except HarnessError:
+            del self.lines[before:]
+            return ""
 
     def _fill(self, whole: str, declaration: Any, depth: int) -> None:
         """Sets the fields of a plain struct, and of those that it holds."""
@@ -147,7 +165,7 @@ class Values:
 
     def spelled(self, kind: Any) -> str:
         """How a type is written outside of the source's own scopes."""
-        return self._exactly(kind).removeprefix("const ").strip()
+        return self._exactly(kind).removeprefix("const ").removesuffix("const").strip()
 
     def _exactly(self, kind: Any) -> str:
         text = kind.spelling if self._templated else kind.get_canonical().spelling
@@ -255,6 +273,8 @@ class Values:
     def _record(self, meant: Any, depth: int) -> str:
         if is_plain(meant.get_declaration()):
             return self.held(meant, depth=depth)
+        if needs_another(meant.get_declaration()):
+            raise HarnessError(f"`{name_of(meant.get_declaration())}` has no public constructor")
         spelled = self.spelled(meant)
         return f"{spelled}({self.constructor_arguments(meant.get_declaration(), depth, meant)})"
 
@@ -267,6 +287,8 @@ class Values:
         if name.startswith("std::"):
             if declaration.spelling in ("vector", "valarray", "deque", "list"):
                 return "number()"
+            if declaration.spelling in ("shared_ptr", "unique_ptr") and kind is not None:
+                return self._pointed(kind, depth)
             if declaration.spelling == "function" and kind is not None:
                 result = kind.get_template_argument_type(0).get_result()
                 return _function(result, self.spelled)
@@ -315,15 +337,33 @@ def _constructors(declaration: Any) -> list[Any]:
 
 
 def _usable(declaration: Any, constructors: list[Any]) -> list[Any]:
-    """Those that a harness may call, that which needs least first."""
-    abstract = (declaration.get_definition() or declaration).is_abstract_record()
+    """Those that a harness may call, itself or out of a class that derives from it: that which
+    needs least first, those last that need another object of the class."""
+    derives = needs_another(declaration)
     usable = (
         one
         for one in constructors
-        if (is_public(one) or (abstract and one.access_specifier == AccessSpecifier.PROTECTED))
+        if (is_public(one) or (derives and one.access_specifier == AccessSpecifier.PROTECTED))
         and not one.is_deleted_method()
     )
-    return sorted(usable, key=_needs)
+    return sorted(usable, key=lambda one: (_needs_one(one, declaration), _needs(one)))
+
+
+def _needs_one(constructor: Any, declaration: Any) -> bool:
+    kinds = (one.type.get_canonical() for one in needed(constructor))
+    aimed = (kind.get_pointee() if kind.kind in _REFERENCES else kind for kind in kinds)
+    return any(one.get_declaration() == declaration for one in aimed)
+
+
+def needs_another(declaration: Any) -> bool:
+    """Whether only a class that derives from one can be constructed: it is abstract, or only such
+    may call its constructors."""
+    definition = declaration.get_definition()
+    if definition is None:
+        return False
+    allowed = {one.access_specifier for one in _constructors(definition)}
+    closed = AccessSpecifier.PROTECTED in allowed and AccessSpecifier.PUBLIC not in allowed
+    return bool(closed or definition.is_abstract_record())
 
 
 def needed(function: Any) -> list[Any]:
