@@ -177,7 +177,7 @@ def _built(
     raise BuildError(_first_error(done.output), done.output, done.broken)
 
 
-_ATTEMPTS = 5
+_ATTEMPTS = 6
 _OF_COMPILERS = frozenset({"_OPENACC", "_OPENMP"})
 """What compilers say of themselves: code that counts on it needs such a one, not the word alone."""
 _MISSING = "undefined reference to"
@@ -190,6 +190,9 @@ _LINK_ANYWAY = (
     "-Xlinker", "--unresolved-symbols=ignore-all",
     "-Xlinker", "-z", "-Xlinker", "now",  # else the loader wants to know where the missing ones are
 )  # fmt: skip
+_SEEN = "--device-entity-has-hidden-visibility=false"
+"""For nvcc 13 and later: a linker that ignores missing functions still wants hidden ones, and
+kernels are."""
 
 
 def _mended(
@@ -228,7 +231,7 @@ def _mended(
         flags = dataclasses.replace(options.flags, forced_includes=(*included, *headers))
         return dataclasses.replace(options, flags=flags)
     if tuple(arguments) == options.arguments and options.incomplete and _MISSING in output:
-        arguments += _LINK_ANYWAY
+        arguments += [_SEEN] if _LINK_ANYWAY[1] in arguments else _LINK_ANYWAY
     if tuple(arguments) == options.arguments or len(set(arguments)) == len(set(options.arguments)):
         return None
     return dataclasses.replace(options, arguments=tuple(arguments))

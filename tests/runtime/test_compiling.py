@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cudalint.runtime.build import BuildError, BuildOptions, build
+from tests.runtime.conftest import needs_nvcc
 
 MAIN = "int other();\nint main() { return other(); }\n"
 
@@ -77,3 +78,15 @@ def test_a_header_that_only_a_build_includes(tmp_path: Path) -> None:
     )
     (tmp_path / "main.cu").write_text(text, "utf-8")
     assert build(tmp_path / "main.cu", tmp_path / "build").path.is_file()
+
+
+@needs_nvcc
+def test_a_kernel_that_no_source_defines_is_linked_anyway(tmp_path: Path) -> None:
+    text = (
+        "__global__ void gone(int);\nint main(int n, char **) { if (n > 5) gone<<<1, 1>>>(n); }\n"
+    )
+    (tmp_path / "main.cu").write_text(text, "utf-8")
+    with pytest.raises(BuildError):
+        build(tmp_path / "main.cu", tmp_path / "build")
+    built = build(tmp_path / "main.cu", tmp_path / "build", BuildOptions(incomplete=True))
+    assert built.path.is_file()
