@@ -17,7 +17,8 @@ from benchmarks.first_sight.judged import Judged, load
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.project.compile_commands import CompileFlags
-from cudalint.runtime.confirm import ConfirmOptions, confirm
+from cudalint.runtime.build import BuildError, BuildOptions, build
+from cudalint.runtime.confirm import PYTHON, ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.evidence import judged
 from cudalint.runtime.harness.making import HarnessOptions
@@ -67,11 +68,13 @@ def main() -> None:
     for own in groups.values():
         repository = _clone(options.clones, own[0])
         assert repository is not None
-        for one, verdict in _verdicts(repository, own, options.keep_harness):
-            counts.setdefault(one.language, Counter())[_kind(one.verdict, verdict)] += 1
+        for one, verdict, broken in _verdicts(repository, own, options.keep_harness):
+            kind = _NOT_BUILT if broken else _kind(one.verdict, verdict)
+            counts.setdefault(one.language, Counter())[kind] += 1
             said = verdict.reason or _run(verdict)
             print(f"{one.repository} {one.file}:{one.line} {one.code} {one.verdict}:"
-                  f" {verdict.outcome.value} {said}", flush=True)  # fmt: skip
+                  f" {verdict.outcome.value} {said}{broken and f'; {broken}'}",
+                  flush=True)  # fmt: skip
     for language, found in sorted(counts.items()):
         print(f"{language}: {_summed(found)}")
 
@@ -95,7 +98,9 @@ def _summed(found: Counter[str]) -> str:
 
 def _verdicts(
     repository: Path, entries: list[Judged], keep: Path | None
-) -> Iterator[tuple[Judged, Verdict]]:
+) -> Iterator[tuple[Judged, Verdict, str]]:
+    """Each with its verdict, and why its file does not build with what is at hand: empty where it
+    does."""
     kept = None if keep is None else keep / repository.parent.name
     with tempfile.TemporaryDirectory(prefix="cudalint-judged-") as name:
         commit = entries[0].commit
@@ -103,7 +108,7 @@ def _verdicts(
         subprocess.run([*git, "checkout", "-f", commit, "--", "."], capture_output=True)
         if not any((Path(name) / one.file).is_file() for one in entries):  # some may be too large
             unknown = Verdict(Outcome.NOT_RUNNABLE, reason="this commit is not at hand")
-            yield from ((one, unknown) for one in entries)
+            yield from ((one, unknown, _NOT_BUILT) for one in entries)
             return
         folder = Path(name)
         headers = {path.parent for end in ("h", "hpp", "cuh") for path in folder.rglob(f"*.{end}")}
@@ -124,9 +129,37 @@ def _verdicts(
                 for target in targets_of([folder / filename], lambda path: list(headers))
             ]
             found = confirm([_finding(one, folder) for one in own], targets, options).findings
-            for one, finding in zip(own, found, strict=True):
-                assert finding.runtime is not None
-                yield one, finding.runtime
+            verdicts = [finding.runtime for finding in found if finding.runtime is not None]
+            broken = "" if any(map(_was_built, verdicts)) else _broken(folder / filename, flags)
+            yield from ((one, said, broken) for one, said in zip(own, verdicts, strict=True))
+
+
+def _was_built(verdict: Verdict) -> bool:
+    return verdict.outcome is not Outcome.NOT_RUNNABLE or "harness of" in verdict.reason
+
+
+def _broken(source: Path, flags: CompileFlags) -> str:
+    """Why a file does not build where nothing of it is called: empty where it does, or is a
+    script."""
+    if source.suffix in PYTHON:
+        return ""
+    with tempfile.TemporaryDirectory(prefix="cudalint-alone-") as name:
+        suffix = source.suffix if source.suffix in (".cu", ".cc", ".cpp", ".cxx") else ".cu"
+        alone = Path(name) / f"alone{suffix}"
+        alone.write_text(
+            "#include <cstdlib>\n#include <string>\n#define main main_of_the_source\n"
+            f'#include "{source}"\n#undef main\nint main() {{}}\n'
+        )
+        folders = (str(source.parent), *flags.include_folders)
+        options = BuildOptions(
+            flags=dataclasses.replace(flags, include_folders=folders),
+            arguments=("-fpermissive",) if source.suffix == ".c" else (), incomplete=True,
+        )  # fmt: skip
+        try:
+            build(alone, Path(name) / "built", options)
+        except BuildError as error:
+            return f"{_NOT_BUILT}: {error}"
+    return ""
 
 
 def _finding(one: Judged, folder: Path) -> Finding:
@@ -146,9 +179,7 @@ def _finding(one: Judged, folder: Path) -> Finding:
 
 
 def _kind(judgement: str, verdict: Verdict) -> str:
-    if "does not build" in verdict.reason or "not at hand" in verdict.reason:
-        return _NOT_BUILT
-    if verdict.outcome not in (Outcome.CONFIRMED, Outcome.REFUTED):
+    if verdict.outcome not in (Outcome.CONFIRMED, Outcome.REFUTED, Outcome.KEPT):
         return "no verdict"
     right = (judgement != "false") == (verdict.outcome is Outcome.CONFIRMED)
     return "agrees" if right else f"disagrees: {judgement}, {verdict.outcome.value}"

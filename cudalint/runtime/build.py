@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import re
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from cudalint.frontends.cuda.flags import meant_standard
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime import libraries
+from cudalint.runtime.compiling import Built, Recipe, compile_apart
 from cudalint.runtime.device_linking import (
     RELOCATABLE,
     asks_for_linking,
@@ -23,7 +23,7 @@ from cudalint.runtime.device_linking import (
     without_linking,
 )
 from cudalint.runtime.ledger import build_ledger
-from cudalint.runtime.processes import ProcessLimits, run_command
+from cudalint.runtime.processes import ProcessLimits
 from cudalint.runtime.toolkit import Nvcc, ToolkitError, cuda_include, find_compiler, find_nvcc
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c++", ".c")
@@ -34,10 +34,12 @@ _LIMITS = ProcessLimits(seconds=300.0)
 class BuildError(RuntimeError):
     """A target that cannot be built: the reason in one line, and what the compiler printed."""
 
-    def __init__(self, reason: str, output: str = "") -> None:
+    def __init__(self, reason: str, output: str = "", broken: Sequence[Path] = ()) -> None:
+        """``broken``: the sources that the compiler did not take; none where it is the linker."""
         super().__init__(reason)
         self.reason = reason
         self.output = output
+        self.broken = tuple(broken)
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,14 @@ def sources_of(target: Path) -> tuple[Path, ...]:
 
 
 def build(
-    target: Path | Sequence[Path], folder: Path, options: BuildOptions | None = None
+    target: Path | Sequence[Path],
+    folder: Path,
+    options: BuildOptions | None = None,
+    objects: Path | None = None,
 ) -> Executable:
-    """Build into ``folder``. ``BuildError`` says why it is not possible."""
+    """Build into ``folder``. ``BuildError`` says why it is not possible. ``objects``: a folder that
+    keeps object files for the builds that follow, as long as no header changes; then the sources
+    that come after a broken one are compiled too."""
     options = options or BuildOptions()
     sources = sources_of(target) if isinstance(target, Path) else tuple(target)
     if not sources:
@@ -114,13 +121,13 @@ def build(
         arguments=without_linking(options.arguments),
     )
     try:
-        whole = _built(sources, folder, library, nvcc, options)
+        whole = _built(sources, folder, library, nvcc, options, objects)
     except BuildError as error:
         # What the simulated device is to show, CUDA's assembler and linker may refuse.
         if options.relocatable and any(tool in error.output for tool in ("ptxas", "nvlink")):
             with contextlib.suppress(BuildError):
                 options = dataclasses.replace(options, relocatable=False)
-                return _built(sources, folder, library, nvcc, options)
+                return _built(sources, folder, library, nvcc, options, objects)
         raise
     if RELOCATABLE in whole.command or not _is_cuda(sources) or not calls_other_files(whole.path):
         return whole
@@ -128,7 +135,7 @@ def build(
         options = dataclasses.replace(options, relocatable=True)
         linked = folder / "linked"
         linked.mkdir(exist_ok=True)
-        return _built(sources, linked, library, nvcc, options)
+        return _built(sources, linked, library, nvcc, options, objects)
     return whole
 
 
@@ -138,51 +145,54 @@ def _built(
     library: Path,
     nvcc: Nvcc | None,
     options: BuildOptions,
+    objects: Path | None,
 ) -> Executable:
     executable = folder / "target"
     start = time.monotonic()
-    output = ""
+    done = Built("")
     for _ in range(_ATTEMPTS):
         try:
-            command = _command(sources, executable, library, nvcc, options)
+            recipe = _recipe(sources, library, nvcc, options)
         except ToolkitError as error:
             raise BuildError(str(error)) from error
-        output = _compile(command, folder, options)
+        try:
+            done = compile_apart(
+                recipe, executable, objects or folder / "objects", options.limits,
+                every=objects is not None,
+            )  # fmt: skip
+        except OSError as error:
+            raise BuildError(f"{recipe.compiler[0]}: {error.strerror or error}") from error
+        if done.timed_out:
+            reason = f"the compiler took more than {options.limits.seconds:.0f} s"
+            raise BuildError(reason, done.output, done.broken)
         if executable.is_file():
-            return Executable(executable, sources, tuple(command), time.monotonic() - start)
-        changed = _mended(options, output, sources, folder)
+            command = (*recipe.command, "-o", str(executable))
+            return Executable(executable, sources, command, time.monotonic() - start)
+        changed = _mended(options, done.output, sources, folder)
         if changed is None and nvcc is not None and not options.nvcc and _is_cuda(sources):
             changed = dataclasses.replace(options, nvcc=True)
         if changed is None:
             break
         options = changed
-    raise BuildError(_first_error(output), output)
+    raise BuildError(_first_error(done.output), done.output, done.broken)
 
 
-_ATTEMPTS = 5
+_ATTEMPTS = 6
 _OF_COMPILERS = frozenset({"_OPENACC", "_OPENMP"})
 """What compilers say of themselves: code that counts on it needs such a one, not the word alone."""
 _MISSING = "undefined reference to"
-_NOT_LINKED = ("requires separate compilation mode", "Unresolved extern function")
+_NOT_LINKED = (
+    "requires separate compilation mode", "Unresolved extern function",
+    "error: calling a __host__ function(",  # what is for both only where device code is linked
+)  # fmt: skip
 _NO_MEMBER = re.compile(r"\bcudaDeviceProp\W has no member")
 _LINK_ANYWAY = (
     "-Xlinker", "--unresolved-symbols=ignore-all",
     "-Xlinker", "-z", "-Xlinker", "now",  # else the loader wants to know where the missing ones are
 )  # fmt: skip
-
-
-def _compile(command: list[str], folder: Path, options: BuildOptions) -> str:
-    environment = {**os.environ, "TMPDIR": str(folder)}
-    try:
-        done = run_command(command, folder=folder, environment=environment, limits=options.limits)
-    except OSError as error:
-        raise BuildError(f"{command[0]}: {error.strerror or error}") from error
-    output = (done.stdout + done.stderr).decode("utf-8", "replace")
-    if done.timed_out:
-        raise BuildError(f"the compiler took more than {options.limits.seconds:.0f} s", output)
-    if done.exit_status != 0:
-        (folder / "target").unlink(missing_ok=True)
-    return output
+_SEEN = "--device-entity-has-hidden-visibility=false"
+"""For nvcc 13 and later: a linker that ignores missing functions still wants hidden ones, and
+kernels are."""
 
 
 def _mended(
@@ -197,8 +207,8 @@ def _mended(
         else:
             stand_in = folder / "libraries.cpp"
             texts = [source.read_text("utf-8", "replace") for source in sources]
-            earlier = re.findall(
-                r"^int (\w+)\(", stand_in.read_text() if stand_in.exists() else "", re.MULTILINE
+            earlier = libraries.generated_functions(
+                stand_in.read_text("utf-8") if stand_in.exists() else ""
             )
             if str(stand_in) not in arguments:
                 arguments.append(str(stand_in))
@@ -215,31 +225,30 @@ def _mended(
         return dataclasses.replace(options, relocatable=True)
     if _NO_MEMBER.search(output) and not options.older_members:
         return dataclasses.replace(options, older_members=True)
+    included = options.flags.forced_includes
+    headers = [one for one in libraries.undeclared_headers(output) if one not in included]
+    if headers:
+        flags = dataclasses.replace(options.flags, forced_includes=(*included, *headers))
+        return dataclasses.replace(options, flags=flags)
     if tuple(arguments) == options.arguments and options.incomplete and _MISSING in output:
-        arguments += _LINK_ANYWAY
+        arguments += [_SEEN] if _LINK_ANYWAY[1] in arguments else _LINK_ANYWAY
     if tuple(arguments) == options.arguments or len(set(arguments)) == len(set(options.arguments)):
         return None
     return dataclasses.replace(options, arguments=tuple(arguments))
 
 
-def _command(
-    sources: tuple[Path, ...],
-    executable: Path,
-    library: Path,
-    nvcc: Nvcc | None,
-    options: BuildOptions,
-) -> list[str]:
+def _recipe(
+    sources: tuple[Path, ...], library: Path, nvcc: Nvcc | None, options: BuildOptions
+) -> Recipe:
     flags = options.flags
-    folders = dict.fromkeys(str(source.parent) for source in sources)
     common = ["-g", "-O1" if options.optimize else "-O0"]
     common += [f"-D{one}" for one in flags.defines if one.partition("=")[0] not in _OF_COMPILERS]
     common += [f"-U{define}" for define in flags.undefines]
-    common += [f"-I{include}" for include in (*folders, *flags.include_folders)]
+    common += [f"-I{include}" for include in flags.include_folders]
     for system in flags.system_folders:
         common += ["-isystem", system]
     for forced in flags.forced_includes:
         common += ["-include", forced]
-    tail = ["-o", str(executable), str(library)]
     device_code = [source for source in sources if _has_device_code(source)]
     if nvcc is not None and (device_code or options.nvcc):
         architecture = nvcc.architecture_for(options.target)
@@ -247,45 +256,45 @@ def _command(
         # Device code that is linked needs machine code, and nvcc links none without a runtime; the
         # ledger comes first, so that nothing of that one is needed.
         runtime = ["none"]
-        linking: list[str] = []
+        linked = [str(library)]
+        relocatable: list[str] = []
         if options.relocatable:
             runtime = ["shared", "-Xlinker", "--as-needed"]
-            linking = [RELOCATABLE, "-lcudadevrt"]
+            relocatable = [RELOCATABLE]
+            linked = ["-lcudadevrt", str(library)]
         if options.machine_code or options.relocatable:
             code = f"[{code},sm_{architecture}]"
         standard = f"-std={_standard(sources, flags).replace('gnu', 'c')}"
         older: list[str] = []
         if options.older_members:  # before the runtime's header, which nvcc puts before all others
             older = ["-Xcompiler", f"-include,{libraries.OLDER_MEMBERS}"]
-        return [
+        compiler = [
             str(nvcc.path), *common, standard, "-cudart", *runtime, "-w",
             "--expt-relaxed-constexpr",
             # PTX alone: it says what each kernel takes and uses, and ptxas has nothing to do.
             "-gencode", f"arch=compute_{architecture},code={code}", "-no-compress",
             "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",
             "-Xcompiler", f"-idirafter,{libraries.HEADERS}",
-            *older,
-            *map(str, sources), *linking, *options.arguments, *tail,
+            *older, *relocatable,
         ]  # fmt: skip
+        return Recipe(tuple(compiler), sources, options.arguments, tuple(linked), languages=False)
     if device_code:
         raise BuildError(
             f"{device_code[0].name} has device code, and there is no nvcc: put one on PATH, set"
             " CUDA_HOME, or pip install 'cudalint[runtime]'"
         )
-    inputs: list[str] = []
-    for source in sources:
-        inputs += ["-x", "c" if source.suffix == ".c" else "c++", str(source)]
     include = cuda_include(nvcc)
     if options.older_members:
         common += ["-include", str(libraries.OLDER_MEMBERS)]
     if _is_cuda(sources):
         common += ["-include", "cuda_runtime.h"]  # as nvcc does
-    return [
+    compiler = [
         str(find_compiler()), *common, f"-std={_standard(sources, flags)}", "-w",
         "-fno-omit-frame-pointer", "-isystem", str(include), "-isystem", str(include / "cccl"),
-        "-idirafter", str(libraries.HEADERS), *inputs, "-x", "none", *options.arguments,
-        f"-Wl,-rpath,{library.parent}", "-pthread", *tail,
+        "-idirafter", str(libraries.HEADERS), "-pthread",
     ]  # fmt: skip
+    ledger = (f"-Wl,-rpath,{library.parent}", str(library))
+    return Recipe(tuple(compiler), sources, options.arguments, ledger, languages=True)
 
 
 def _standard(sources: Sequence[Path], flags: CompileFlags) -> str:

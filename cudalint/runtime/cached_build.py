@@ -31,10 +31,12 @@ def build_cached(
     *,
     included: Iterable[Path] = (),
     folder: Path | None = None,
+    objects: Path | None = None,
 ) -> Executable:
     """The executable of some sources, from the cache (``folder``, by default the ledger's own)
     where neither they, what they are known to include, the headers beside them nor the way to
-    build changed. ``BuildError`` as ``build``; what cannot be built is tried again each time."""
+    build changed. ``objects`` and ``BuildError`` as ``build``; what cannot be built is tried again
+    each time."""
     options = options or BuildOptions()
     sources = tuple(source.absolute() for source in sources)
     kept = (folder or cache_folder()) / "targets" / _key(sources, included, options)
@@ -47,7 +49,7 @@ def build_cached(
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent, prefix="build-") as name:
             work = Path(name) / "out"
-            built = build(sources, work, options)
+            built = build(sources, work, options, objects)
             final = Path(name) / "final"
             final.mkdir()
             shutil.move(built.path, final / "target")
@@ -116,6 +118,7 @@ def recipe_files() -> list[Path]:
     declarations = sorted(path for path in libraries.HEADERS.rglob("*") if path.is_file())
     return [
         here / "build.py",
+        here / "compiling.py",
         here / "device_linking.py",
         Path(libraries.__file__),
         libraries.OLDER_MEMBERS,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cudalint.runtime.build import SOURCES
@@ -17,6 +18,9 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _AFTER = re.compile(r"\s*(?:(?:const|noexcept|override|final)\s*)*(?:\{|:[^:])")
 _MOST_BYTES = 1 << 20
 _MOST_CANDIDATES = 400
+_MOST_BELOW = 2000
+_MOST_FOLDERS = 2000
+_MOST_UP = 4
 
 
 def missing_names(output: str) -> frozenset[str]:
@@ -31,17 +35,25 @@ def missing_names(output: str) -> frozenset[str]:
 
 
 def defining(names: Iterable[str], candidates: Iterable[Path]) -> tuple[Path, ...]:
-    """Those of some sources without a ``main`` that define one of these."""
-    patterns = [re.compile(_pattern(name)) for name in sorted(names)]
+    """Those of some sources without a ``main`` that define one of these which none before does."""
+    wanted = {name: re.compile(_pattern(name)) for name in sorted(names)}
     found: list[Path] = []
     for path in candidates:
+        if not wanted:
+            break
         try:
             text = path.read_text("utf-8", "replace") if path.stat().st_size < _MOST_BYTES else ""
         except OSError:
             continue
+        named = [name for name in wanted if all(part in text for part in _named_in(name))]
+        if not named:
+            continue
         text = _COMMENT.sub(" ", text)
-        if not has_main(text) and any(_defines(text, pattern) for pattern in patterns):
+        defined = [name for name in named if _defines(text, wanted[name])]
+        if defined and not has_main(text):
             found.append(path)
+            for name in defined:
+                del wanted[name]
     return tuple(found)
 
 
@@ -59,23 +71,54 @@ def written_as(names: Iterable[str], headers: Iterable[Path]) -> frozenset[str]:
     return frozenset(found)
 
 
-def sources_in(folders: Sequence[Path]) -> list[Path]:
-    """The sources in some folders."""
-    return [
-        path
-        for folder in dict.fromkeys(folders)
-        if folder.is_dir()
-        for path in sorted(folder.iterdir())
-        if path.suffix.lower() in SOURCES and path.is_file()
-    ][:_MOST_CANDIDATES]
+def sources_in(folders: Sequence[Path], file: Path) -> Iterator[Path]:
+    """The sources in some folders, then those below them; of a folder without any (one of headers),
+    those of the next one above that holds some, and ``file``."""
+    given = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+    beside = (path for folder in given for path in sorted(folder.iterdir()) if _is_source(path))
+    seen = dict.fromkeys(itertools.islice(beside, _MOST_CANDIDATES))
+    yield from seen
+    roots = dict.fromkeys(root for folder in given for root in _root(folder, file))
+    below = (path for root in roots for path in _sources_below(root) if path not in seen)
+    for path in itertools.islice(below, _MOST_BELOW):
+        if path not in seen:
+            seen[path] = None
+            yield path
+
+
+def _root(folder: Path, file: Path) -> Iterator[Path]:
+    for one in (folder, *folder.parents[:_MOST_UP]):
+        if one != folder and one not in file.parents:
+            continue
+        if next(_sources_below(one), None) is not None:
+            yield one
+            return
+
+
+def _sources_below(root: Path) -> Iterator[Path]:
+    """Those of the folder itself first."""
+    for name, folders, files in itertools.islice(os.walk(root), _MOST_FOLDERS):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        paths = (Path(name, one) for one in sorted(files))
+        yield from (path for path in paths if _is_source(path))
+
+
+def _is_source(path: Path) -> bool:
+    return path.suffix.lower() in SOURCES and path.is_file()
 
 
 def _without_arguments(name: str) -> str:
     """``std::vector<int> A<float>::f<4>`` without what templates are given and what it returns."""
     previous = ""
     while previous != name:
-        previous, name = name, re.sub(r"<[^<>]*>", "", name)
+        previous, name = name, re.sub(r"<[^<>]*>|\[abi:\w+\]", "", name)
     return name.strip().rpartition(" ")[2]
+
+
+def _named_in(name: str) -> tuple[str, ...]:
+    """What stands in each source that defines it: its name, and that of its class or namespace."""
+    owner, _, own = name.rpartition("::")
+    return own, owner.rpartition("::")[2]
 
 
 def _pattern(name: str) -> str:

@@ -20,6 +20,10 @@ OLDER_MEMBERS = HEADERS.parent / "cuda" / "cudalint_older_members.h"
 """A macro that gives ``cudaDeviceProp`` the members that programs still read."""
 
 _UNDEFINED = re.compile(r"undefined reference to [`'‘](\w+)['’]")
+_UNDECLARED = re.compile(
+    r"identifier \"(\w+)\" is undefined"
+    r"|[`'‘](\w+)['’] (?:was not declared|has not been declared|does not name a type)"
+)
 _LINKED = {
     "cublasLt": "cublasLt", "cublas": "cublas", "cufft": "cufft", "curand": "curand",
     "cusolver": "cusolver", "cusparse": "cusparse", "cudnn": "cudnn", "nccl": "nccl",
@@ -27,6 +31,7 @@ _LINKED = {
     "cutensor": "cutensor",
 }  # fmt: skip
 """How the functions of a library begin, and what it is linked as."""
+_PREFIX = "cudalint_stands_in_for_"
 _ARGUMENTS = 12
 _SIZE_QUERY = re.compile(r"(?i)buffer_?size|workspace_?size|get\w*size|GetSize")
 _INTEGER_SIZES = ("cusolver", "npp")
@@ -35,6 +40,18 @@ _INTEGER_SIZES = ("cusolver", "npp")
 def undefined_functions(output: str) -> frozenset[str]:
     """The library functions that a linker asked for."""
     return frozenset(name for name in _UNDEFINED.findall(output) if _library(name))
+
+
+def undeclared_headers(output: str) -> list[str]:
+    """The headers that declare what a compiler knows nothing of: a build may have defined what
+    includes them."""
+    names = {name for pair in _UNDECLARED.findall(output) for name in pair if _library(name)}
+    texts = {path.name: path.read_text("utf-8") for path in sorted(HEADERS.glob("*.h"))}
+    found = (
+        next((header for header, text in texts.items() if re.search(rf"\b{name}\b", text)), "")
+        for name in sorted(names)
+    )
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def link_arguments(names: Iterable[str]) -> list[str]:
@@ -86,7 +103,7 @@ def _function(name: str, texts: list[str]) -> str:
             handle = f"(a{index} ? *(uintptr_t *)a{index} : 0)"
         body = f'return cudalint_library_destroy("{api}", "{family}", {handle}, {frame});'
     elif re.search(r"Get\w*(String|Name)$", api):
-        return f'const char *{name}() {{ return "status of a library that stands in"; }}'
+        return _named(name, "const char *", "", 'return "status of a library that stands in";')
     elif re.match(r"(nvrtc|nvJitLink)\w*(Compile|Complete)", api):
         # Nothing was compiled: saying so is better than a program made of nothing.
         body = "return 11;"
@@ -102,7 +119,18 @@ def _function(name: str, texts: list[str]) -> str:
             f' return cudalint_library_call("{api}", all, {min(count, _ARGUMENTS)}, {size},'
             f" {width}, {frame});"
         )
-    return f"int {name}({parameters}) {{ {body} }}"
+    return _named(name, "int ", parameters, body)
+
+
+def _named(name: str, result: str, parameters: str, body: str) -> str:
+    """A function that only the linker knows by its name: a header may declare another."""
+    own = f"{result}{_PREFIX}{name}({parameters})"
+    return f'{own} __asm__("{name}");\n{own} {{ {body} }}'
+
+
+def generated_functions(text: str) -> list[str]:
+    """The functions that such C++ defines."""
+    return re.findall(rf"\b{_PREFIX}(\w+)\([^()]*\) {{", text)
 
 
 def _argument(path: str) -> int:

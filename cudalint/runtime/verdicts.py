@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,12 @@ _MOST_FAULTS = 48
 _MOST_LASTING_FAULTS = 12
 _MOST_PER_PLACE = 3
 _MOST_HOST_FAULTS = 12
+_MOST_OTHERWISE = 6
+_UNKNOWN = 999
+"""``cudaErrorUnknown``, ``CUDA_ERROR_UNKNOWN``: the program may throw of it, where it ends of what
+usually fails."""
+_OF_CUDA = re.compile(r"cu(?:da)?[A-Z]")
+"""Functions whose status that can be, those of no library."""
 _SWEPT = LEAKS | {"GPU201", "GPU202", "GPU203", "GPU204", "GPU506"}
 _SWEEP_ALONE = frozenset({"GPU506"})
 """What a run without faults cannot show."""
@@ -150,13 +157,25 @@ class Judge:
             return self._shown_by_resuming(question)
         if code not in _SWEPT:
             return None
+        exited: list[Fault] = []
         for fault, on_path in self._faults(question):
             tried.faults += 1
             tried.on_path += on_path
             evidence = self._in_run(question, fault, tried)
             if evidence is not None:
                 return evidence
+            if code in LEAKS and _OF_CUDA.match(fault.api) and self._exits(fault):
+                exited.append(fault)
+        for fault in exited[:_MOST_OTHERWISE]:
+            otherwise = dataclasses.replace(fault, status=_UNKNOWN)
+            evidence = self._in_run(question, otherwise, _Tried())
+            if evidence is not None:
+                tried.fault = otherwise
+                return evidence
         return self._shown_by_host_calls(question, tried)
+
+    def _exits(self, fault: Fault) -> bool:
+        return not fault.always and bool(self._laboratory.observe(fault).exits)
 
     def _shown_by_resuming(self, question: Question) -> Evidence | None:
         """Of a script that never came by: what it does where a run before has left its files."""

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.confirm import ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.harness.making import HarnessOptions
@@ -22,17 +24,21 @@ def _needs(compiler: Path) -> None:
     """All of these build programs."""
 
 
+def judged(case: Case, finding: Finding, flags: CompileFlags, cache: Path) -> Verdict:
+    """The verdict of a harness alone."""
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=cache,
+        harnesses=HarnessOptions(lambda sources: flags),
+    )  # fmt: skip
+    found = confirm([dataclasses.replace(finding, function="")], (), options).findings[0].runtime
+    assert found is not None
+    return found
+
+
 def released_again(folder: Path, text: str) -> Verdict:
     """The verdict on a second release, after that of the line with ``STEP``."""
     case = Case(folder, text)
-    finding = dataclasses.replace(case.finding("GPU201", STEP="released"), function="")
-    options = ConfirmOptions(
-        Simulated(), Budget(120.0), seconds=20.0, cache=folder / "cache",
-        harnesses=HarnessOptions(),
-    )  # fmt: skip
-    found = confirm([finding], (), options).findings[0].runtime
-    assert found is not None
-    return found
+    return judged(case, case.finding("GPU201", STEP="released"), CompileFlags(), folder / "cache")
 
 
 COMPARED = """
@@ -194,10 +200,10 @@ NEEDS_MORE = """
 #include <stdexcept>
 #include <string>
 struct Solver {{
-    explicit Solver(const char *path) : path_(path) {{}}
+    explicit Solver(const char *input) : input_(input) {{}}
     ~Solver() {{ if (!ready_) throw std::runtime_error("nothing to destroy"); }}
-    void init(const std::string &file) {{
-        if (!std::ifstream(path_).good() || !std::ifstream(file).good()) throw 3;
+    void init(const std::string &table) {{
+        if (!std::ifstream(input_).good() || !std::ifstream(table).good()) throw 3;
         ready_ = true;
     }}
     void init_tables(const float *from) {{
@@ -207,7 +213,7 @@ struct Solver {{
         if (cudaMemcpy(p, from, 64 << 20, cudaMemcpyHostToDevice) != cudaSuccess) throw 5;
         {release}
     }}
-    const char *path_;
+    const char *input_;
     bool ready_ = false;
 }};
 """
@@ -240,3 +246,215 @@ def test_what_calls_the_method_itself_does_not_prepare_it(tmp_path: Path) -> Non
         """
     found = verdict(tmp_path, textwrap.dedent(text), "GPU105")
     assert found.outcome is not Outcome.CONFIRMED, found
+
+
+CHECKED_ELSEWHERE = """
+#pragma once
+#include <parts/check.h>
+inline void work() {{
+    void *p = nullptr;
+    tools::check(cudaMalloc(&p, 64));  // HERE
+    {release}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_sources_in_another_folder_than_their_headers(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    timing, parts, sources = (
+        tmp_path / name for name in ("include/timing", "include/parts", "lib/parts")
+    )
+    for folder in (timing, parts, sources):
+        folder.mkdir(parents=True)
+    (parts / "check.h").write_text("namespace tools { void check(int status); }\n")
+    (sources / "another.cpp").write_text("int check(int) { return 1; }\n#error not this one\n")
+    (sources / "check.cpp").write_text(
+        "#include <parts/check.h>\n#include <stdexcept>\nnamespace tools {\n"
+        'void check(int status) { if (status) throw std::runtime_error("status"); }\n}\n'
+    )
+    case = Case(timing, CHECKED_ELSEWHERE.format(release=release), "timer.cuh")
+    flags = CompileFlags(include_folders=(str(tmp_path / "include"),))
+    found = judged(case, case.finding("GPU101"), flags, tmp_path / "cache")
+    assert found.outcome is outcome, found
+
+
+def test_sources_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "shared.h").write_text("int sizes();\nint others();\n")
+    (tmp_path / "a.cpp").write_text("int sizes() { return none; }\n")
+    (tmp_path / "b.cpp").write_text("int sizes() { return 64; }\nint more() { return 1; }\n")
+    (tmp_path / "c.cpp").write_text("int others() { return 1; }\nint more() { return 2; }\n")
+    text = """
+        #include "shared.h"
+        int others();
+        void work() {
+            void *p = nullptr;
+            cudaMalloc(&p, sizes());  // HERE
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.CONFIRMED, found
+
+
+LOADED = """
+#include <cuda.h>
+int work(const char *kernels) {{
+    CUmodule module;
+    CUfunction function;
+    if (cuModuleLoad(&module, kernels) != CUDA_SUCCESS) return 1;  // HERE
+    int status = cuModuleGetFunction(&function, module, "kernel");
+    {release}
+    return status;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"),
+    [("", Outcome.CONFIRMED), ("cuModuleUnload(module);", Outcome.REFUTED)],
+)
+def test_a_file_that_has_a_module_in_it(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, LOADED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+BY_ANOTHER = """
+class Solver {{
+public:
+    void load() {{
+        if (!allowed_) throw 3;
+        void *p = nullptr;
+        cudaMalloc(&p, 64);  // HERE
+        {release}
+    }}
+    void start(int n) {{ allowed_ = n > 0; load(); }}
+private:
+    bool allowed_ = false;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_what_calls_a_function_is_tried_too(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, BY_ANOTHER.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+    said = found.reason or found.evidence[0].run
+    assert "`Solver::start`" in said
+
+
+COMPUTED = """
+#include <cublas_v2.h>
+void work(cublasHandle_t handle) {{
+    float *p = nullptr, *q = nullptr, factor = 2;
+    int count = 0;
+    cudaMalloc((void **)&p, 4);
+    cudaMalloc((void **)&q, 4);  // HERE
+    cublasSscal(handle, 1, &factor, p, 1);
+    cudaMemcpy(&count, p, 4, cudaMemcpyDeviceToHost);
+    cudaFree(p);
+    {release}
+    if (count == 0) throw 3;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"),
+    [
+        ("", Outcome.CONFIRMED),
+        ("cudaFree(q);", Outcome.REFUTED),
+        ("if (count != 0x01010101) cudaFree(q);", Outcome.NOT_REACHED),
+    ],
+)
+def test_what_a_kernel_should_have_computed_is_varied(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, COMPUTED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+SWITCHED = """
+#include <cstdlib>
+#include <stdexcept>
+inline void check(cudaError_t status) {{
+    if ({throws}) throw std::runtime_error("gone");
+    if (status != cudaSuccess) exit(1);
+}}
+void work() {{
+    cudaStream_t s;
+    check(cudaStreamCreate(&s));  // HERE
+    check(cudaStreamSynchronize(s));  // FAILS
+    cudaStreamDestroy(s);
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("throws", "outcome"),
+    [("status == cudaErrorUnknown", Outcome.CONFIRMED), ("false", Outcome.REFUTED)],
+)
+def test_a_program_that_ends_of_most_errors_and_throws_of_some(
+    tmp_path: Path, throws: str, outcome: Outcome
+) -> None:
+    case = Case(tmp_path, SWITCHED.format(throws=throws))
+    finding = case.finding("GPU106", FAILS="`cudaStreamSynchronize` fails")
+    found = judged(case, finding, CompileFlags(), tmp_path / "cache")
+    assert found.outcome is outcome, found
+
+
+CLOSED = """
+#include <memory>
+#include <string>
+class Model {{
+    friend class Models;
+protected:
+    Model(const std::string &name, const Model &other) : size_(other.size_), name_(name) {{}}
+    explicit Model(const std::string &name) : size_(64), name_(name) {{}}
+public:
+    int size_;
+    std::string name_;
+}};
+class Part {{
+    friend class Models;
+protected:
+    explicit Part(std::shared_ptr<const Model> model) : size_(model->size_) {{}}
+public:
+    int size_;
+}};
+void work(const Part &part, std::unique_ptr<int> none, const cudaStream_t stream) {{
+    void *p = nullptr;
+    cudaMallocAsync(&p, part.size_, stream);  // HERE
+    {release}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_what_only_friends_construct_and_what_is_behind_smart_pointers(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, CLOSED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+def test_a_class_that_nobody_constructs(tmp_path: Path) -> None:
+    text = """
+        class Model {
+            Model() {}
+            friend class Models;
+        };
+        void work(const Model &model) {
+            void *p = nullptr;
+            cudaMalloc(&p, 64);  // HERE
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.NOT_RUNNABLE, found
+    assert "`Model` has no public constructor" in found.reason

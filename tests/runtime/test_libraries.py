@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from cudalint.runtime.account import account
 from cudalint.runtime.events import Violation
-from cudalint.runtime.libraries import generate, link_arguments, undefined_functions
+from cudalint.runtime.libraries import (
+    generate,
+    generated_functions,
+    link_arguments,
+    undeclared_headers,
+    undefined_functions,
+)
 
 HEAD = "#include <cuda_runtime_api.h>\n#include <cublas_v2.h>\n#include <cufft.h>\n"
 
@@ -51,3 +57,18 @@ def test_a_size_is_written_where_the_program_looks():
         ["cusolverDnSpotrf_bufferSize"], ["cusolverDnSpotrf_bufferSize(h, f(1, 2), &n);"]
     )
     assert "all, 3, a2, 4," in text
+
+
+def test_the_headers_of_what_a_compiler_does_not_know():
+    output = (
+        'a.cu(3): error: identifier "cufftComplex" is undefined\n'
+        "b.cpp:4:1: error: ‘ncclComm_t’ does not name a type\n"
+        "b.cpp:5:1: error: 'cufftReal' was not declared in this scope\n"
+        'a.cu(9): error: identifier "Complex" is undefined\n'
+    )
+    assert undeclared_headers(output) == ["cufft.h", "nccl.h"]
+
+
+def test_what_it_generates_can_be_told_again():
+    names = ["cufftDestroy", "cublasGetStatusString", "nvrtcCompileProgram"]
+    assert generated_functions(generate(names, [])) == sorted(names)

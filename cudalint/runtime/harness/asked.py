@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from clang.cindex import CursorKind
+from clang.cindex import BinaryOperator, CursorKind
 
-_EQUAL = re.compile(r"(?<![\w\])] [-+*/%&|] )\b([A-Za-z_]\w*) [!=]= (\d{1,9}|'[^'\\]')(?![.\w])")
-_EQUAL_FIRST = re.compile(
-    r"(?<![.\w])(\d{1,9}|'[^'\\]') [!=]= ((?:[A-Za-z_]\w* (?:->|\.) )*[A-Za-z_]\w*)\b(?! [(\[])"
-)
-_SWITCH = re.compile(r"\bswitch \( (?:[A-Za-z_]\w* (?:->|\.) )*([A-Za-z_]\w*) \) \{")
-_CASE = re.compile(r"\bcase (\d{1,9}|'[^'\\]') :")
+from cudalint.frontends.cuda.lowering.libclang import evaluate
+
+_EQUALITY = (BinaryOperator.EQ, BinaryOperator.NE)
+_AROUND = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR, CursorKind.CSTYLE_CAST_EXPR)
+"""What stands around an expression and leaves its value as it is, but for its type."""
+_NAMES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
 _MOST_VALUES = 4
+_GREATEST = 999_999_999
 
 Asked = dict[str, tuple[int, ...]]
 """What things are compared with, by the name of a parameter, a field or an enumeration."""
@@ -24,31 +24,50 @@ def asked_values(functions: Iterable[Any]) -> Asked:
     """What functions compare numbers and enumerators with, in the order in which they ask."""
     found: dict[str, dict[int, None]] = {}
     for function in functions:
-        for name, value in (*_numbers(function), *_enumerators(function)):
-            if len(values := found.setdefault(name, {})) < _MOST_VALUES:
-                values[value] = None
+        for one in function.walk_preorder():
+            for name, value in _asked_by(one):
+                if len(values := found.setdefault(name, {})) < _MOST_VALUES:
+                    values[value] = None
     return {name: tuple(values) for name, values in found.items()}
 
 
-def _numbers(function: Any) -> list[tuple[str, int]]:
-    text = " ".join(token.spelling for token in function.get_tokens())
-    found = [(name, _value(literal)) for name, literal in _EQUAL.findall(text)]
-    found += [
-        (path.rpartition(" ")[2], _value(literal)) for literal, path in _EQUAL_FIRST.findall(text)
-    ]
-    for switch in _SWITCH.finditer(text):
-        cases = text[switch.end() :].partition("switch (")[0]
-        found += [(switch[1], _value(literal)) for literal in _CASE.findall(cases)]
-    return [(name, value) for name, value in found if value > 0]  # nothing is nonsense's to try
+def _asked_by(one: Any) -> Iterator[tuple[str, int]]:
+    if one.kind == CursorKind.BINARY_OPERATOR and one.binary_operator in _EQUALITY:
+        left, right = one.get_children()
+        yield from _numbers(left, [right])
+        yield from _numbers(right, [left])
+    elif one.kind == CursorKind.SWITCH_STMT:
+        *_, subject, body = one.get_children()
+        yield from _numbers(subject, _cases(body))
+    elif one.kind == CursorKind.DECL_REF_EXPR:
+        meant = one.referenced
+        if meant is not None and meant.kind == CursorKind.ENUM_CONSTANT_DECL:
+            yield meant.semantic_parent.type.get_canonical().spelling, meant.enum_value
 
 
-def _value(literal: str) -> int:
-    return int(literal) if literal.isdigit() else ord(literal[1])
+def _numbers(asked: Any, constants: Iterable[Any]) -> Iterator[tuple[str, int]]:
+    """What a thing with a name is compared with."""
+    name = _name(asked)
+    for constant in constants if name else ():
+        value = evaluate(constant)
+        if isinstance(value, int) and 0 < value <= _GREATEST:  # nothing is nonsense's to try
+            yield name, value
 
 
-def _enumerators(function: Any) -> Iterable[tuple[str, int]]:
-    for one in function.walk_preorder():
-        if one.kind == CursorKind.DECL_REF_EXPR and one.referenced is not None:
-            meant = one.referenced
-            if meant.kind == CursorKind.ENUM_CONSTANT_DECL:
-                yield meant.semantic_parent.type.get_canonical().spelling, meant.enum_value
+def _cases(body: Any) -> Iterator[Any]:
+    """The constants of a switch, but not those of the ones in it."""
+    for child in body.get_children():
+        if child.kind == CursorKind.CASE_STMT:
+            yield next(child.get_children())
+        if child.kind != CursorKind.SWITCH_STMT:
+            yield from _cases(child)
+
+
+def _name(expression: Any) -> str:
+    """What a parameter or a field is called; empty of anything else."""
+    while expression.kind in _AROUND:
+        inner = list(expression.get_children())
+        if not inner:
+            return ""
+        expression = inner[-1]  # before it stands the type that it is cast to
+    return str(expression.spelling) if expression.kind in _NAMES else ""

@@ -3,6 +3,7 @@ of several sizes, so that nothing is confirmed by one that the code would refuse
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import re
@@ -19,14 +20,17 @@ from cudalint.runtime.harness.making import Made, Maker
 from cudalint.runtime.harness.subjects import HarnessError
 from cudalint.runtime.harness.writing import Harness
 from cudalint.runtime.observation import Observation
-from cudalint.runtime.question import real_path
-from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Prepared
+from cudalint.runtime.question import Question, real_path
+from cudalint.runtime.sweep import SPOIL, Budget, BudgetSpentError, Laboratory, Prepared
 from cudalint.runtime.verdicts import NEVER_CALLED, Judge
 
 _REJECTED = 86
 """The exit status of a harness where an exception came out of the function."""
 _THROWN = re.compile(r"^cudalint: the function throws (.+)$", re.MULTILINE)
 """What it says then."""
+_STANDS_IN = "cudalint: a class or function stands in"
+"""What it says where such a one was made or called."""
+_HELD = "it is still held at the end: by the program's own memory, or for its caller"
 _NUMBER = "CUDALINT_HARNESS_NUMBER"
 _CHOICE = "CUDALINT_HARNESS_CHOICE"
 _RELEASING = "CUDALINT_HARNESS_RELEASING"
@@ -34,6 +38,9 @@ _PREPARING = "CUDALINT_HARNESS_PREPARING"
 _ROOM = "CUDALINT_HARNESS_ROOM"
 _ROOMS = (16, 320)
 """How many MiB a block of the harness has, and where nothing comes to its end with that."""
+_COMPUTED = 1
+"""Each byte of what a kernel should have computed, where nothing comes to its end with zeros: a
+count of some millions, which can be allocated."""
 _NONSENSE = (0, -1)
 _BY_ARGUMENTS = frozenset({
     "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU407", "GPU501", "GPU502",
@@ -43,10 +50,13 @@ _BY_CRASHES = frozenset({"GPU207"})
 """What ends the program where it is shown."""
 _ON_FAILURE = frozenset({"GPU102", "GPU103"})
 """What is left where a call fails: then its user has nothing to release."""
+_LOST = frozenset({"GPU101", "GPU106"})
+"""What a function loses, where it says so of every way out: else another than the caller may."""
 _BY_USE = frozenset({"GPU205"})
 """What only the way that a class is used shows."""
 NO_PROGRAM = "no program that was given runs this file"
-_DECISIVE = (Outcome.CONFIRMED, Outcome.REFUTED)
+_NOT_SO = (Outcome.REFUTED, Outcome.KEPT)
+_DECISIVE = (Outcome.CONFIRMED, *_NOT_SO)
 
 
 class HarnessJudge:
@@ -68,13 +78,21 @@ class HarnessJudge:
         if not judged(finding.code) or finding.code in _BY_USE:
             return self._not_runnable("what shows it is how a program uses it")
         try:
-            harness, made = self._maker.make(finding)
-            verdict = self._in_time(finding, harness, made)
-            if made.incomplete and verdict.outcome not in _DECISIVE:
-                harness, made = self._maker.make(finding, complete=True)
-                verdict = self._in_time(finding, harness, made)
+            verdict = self._called(finding)
         except HarnessError as error:
             return self._not_runnable(str(error))
+        if verdict.outcome not in _DECISIVE and self._budget.left > 0:
+            with contextlib.suppress(HarnessError):
+                other = self._called(finding, further=1)
+                return other if other.outcome in _DECISIVE else verdict
+        return verdict
+
+    def _called(self, finding: Finding, further: int = 0) -> Verdict:
+        harness, made = self._maker.make(finding, further=further)
+        verdict = self._in_time(finding, harness, made)
+        if made.incomplete and verdict.outcome not in _DECISIVE and self._budget.left > 0:
+            harness, made = self._maker.make(finding, complete=True, further=further)
+            verdict = self._in_time(finding, harness, made)
         return _named(verdict, f"harness of `{harness.name}`")
 
     def _in_time(self, finding: Finding, harness: Harness, made: Made) -> Verdict:
@@ -108,9 +126,9 @@ class HarnessJudge:
             return self._unreached("only sizes of nothing and null pointers show it")
         # Arguments with which the code does not come there say nothing of what it does there.
         there = [one for one in found if not one.reason.startswith(NEVER_CALLED)]
-        if there and all(one.outcome is Outcome.REFUTED for one in there):
-            return there[0]
-        undecided = (one for one in there or found if one.outcome is not Outcome.REFUTED)
+        if there and all(one.outcome in _NOT_SO for one in there):
+            return next((one for one in there if one.outcome is Outcome.KEPT), there[0])
+        undecided = (one for one in there or found if one.outcome not in _NOT_SO)
         return next(undecided, self._unreached(f"the arguments that can be made up: {refused}"))
 
     def _with_number(
@@ -131,8 +149,17 @@ class HarnessJudge:
             )
             why = _refusal(finding, laboratory.base())
             refused = refused or why
+            if why and laboratory.base().account.tainted:
+                laboratory = self._laboratory(
+                    finding, harness, made, number, choice=choice, prepared=prepared, room=room,
+                    computed=_COMPUTED,
+                )  # fmt: skip
+                why = _refusal(finding, laboratory.base())
             if not why:
-                verdict = _of_caller(Judge(laboratory, [finding]).verdict(finding))
+                verdict = Judge(laboratory, [finding]).verdict(finding)
+                assert verdict is not None
+                if verdict.outcome is Outcome.KEPT:
+                    verdict = _of_caller(finding, verdict, laboratory.base())
                 if verdict.outcome in _DECISIVE:
                     break
         return verdict, refused
@@ -158,12 +185,15 @@ class HarnessJudge:
         choice: int = 0,
         prepared: int = 0,
         room: int = _ROOMS[0],
+        computed: int | None = None,
     ) -> Laboratory:
         releasing = harness.releasing and finding.code in LEAKS - _ON_FAILURE
         settings = {
             _NUMBER: number, _CHOICE: choice, _RELEASING: int(releasing),
             _PREPARING: prepared, _ROOM: room,
         }  # fmt: skip
+        if computed is not None:
+            settings[SPOIL] = computed
         own = {name: str(value) for name, value in settings.items()}
         ready = dataclasses.replace(made.ready, environment={**made.ready.environment, **own})
         laboratory = _HarnessLaboratory(ready, self._device, self._budget, made.file)
@@ -225,7 +255,8 @@ def _refusal(finding: Finding, base: Observation) -> str:
     """Why a run without faults proves nothing: its arguments were none that the code takes; empty
     where it does."""
     if not base.ended and finding.code not in _BY_CRASHES:
-        return f"the function does not come to its end ({base.exit_text or base.result.ending})"
+        ending = base.exit_text.removesuffix(f": {_STANDS_IN}") or base.result.ending
+        return f"the function does not come to its end ({ending})"
     thrown = _THROWN.search(base.result.stderr)
     if thrown:
         return f"the function throws {thrown[1]}"
@@ -239,12 +270,13 @@ def _refusal(finding: Finding, base: Observation) -> str:
     return ""
 
 
-def _of_caller(verdict: Verdict | None) -> Verdict:
-    assert verdict is not None
-    if verdict.outcome is not Outcome.KEPT:
-        return verdict
-    reason = "it is still held at the end: by the program's own memory, or for its caller"
-    return Verdict(Outcome.NOT_REACHED, verdict.device, reason=reason)
+def _of_caller(finding: Finding, verdict: Verdict, base: Observation) -> Verdict:
+    """The verdict on what is still held at the end: it is not lost, but that says nothing where
+    what should hold it was made up, or where it matters that a class or a failing call keeps it."""
+    never = finding.code in _LOST and Question.of(finding).never
+    if never and _STANDS_IN not in base.result.stderr.splitlines():
+        return dataclasses.replace(verdict, reason=_HELD)
+    return Verdict(Outcome.NOT_REACHED, verdict.device, reason=_HELD)
 
 
 def _named(verdict: Verdict, name: str) -> Verdict:
@@ -257,7 +289,7 @@ def better(program: Verdict | None, harness: Verdict) -> Verdict:
     """Of the verdict that programs gave and that of a harness, the one that says more."""
     if program is None or program.reason == NO_PROGRAM or harness.outcome is Outcome.CONFIRMED:
         return harness
-    if harness.outcome is Outcome.REFUTED and _never_ran(program):
+    if harness.outcome in _NOT_SO and _never_ran(program):
         return harness
     return dataclasses.replace(program, reason=f"{program.reason}; {harness.reason}")
 

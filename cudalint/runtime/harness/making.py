@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import itertools
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,8 +38,8 @@ _LENIENT = {".c": ("-fpermissive",)}
 """What C needs to be read as C++."""
 _MOST_INCLUDERS = 2
 _HEADERS = (".h", ".hpp", ".cuh")
-_MOST_ADDED = 8
-_MOST_ROUNDS = 4
+_MOST_ADDED = 12
+_MOST_ROUNDS = 8
 
 FlagsOf = Callable[[Sequence[Path]], CompileFlags]
 
@@ -66,9 +67,11 @@ class Made:
 class Maker(Protocol):
     """Makes the harnesses of one source; ``HarnessError`` says why one cannot be made."""
 
-    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
+    def make(
+        self, finding: Finding, *, complete: bool = False, further: int = 0
+    ) -> tuple[Harness, Made]:
         """The harness for a finding, and what can be run of it; ``complete``: with all that other
-        sources define."""
+        sources define; ``further``: by another function than the nearest that leads there."""
 
 
 @dataclass
@@ -81,8 +84,12 @@ class PythonMaker:
     seconds: float
     _writer: PythonWriter | None = None
 
-    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
+    def make(
+        self, finding: Finding, *, complete: bool = False, further: int = 0
+    ) -> tuple[Harness, Made]:
         """The harness for a finding, and what can be run of it."""
+        if further:
+            raise HarnessError("nothing else is called")
         if self.source.suffix != ".py":
             raise HarnessError("a notebook cannot be imported")
         self._writer = self._writer or PythonWriter(self.source)
@@ -109,15 +116,18 @@ class NativeMaker:
     def __post_init__(self) -> None:
         self._flags = self.options.flags_of([self.source])
         self._writers: dict[Path, Writer] = {}
+        self._objects = tempfile.TemporaryDirectory(prefix="cudalint-objects-")
 
-    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
+    def make(
+        self, finding: Finding, *, complete: bool = False, further: int = 0
+    ) -> tuple[Harness, Made]:
         """The harness for a finding, and what can be run of it: it is built."""
         failed: HarnessError | None = None
         for included in (self.source, *self._includers()):
             try:
                 if included not in self._writers:
                     self._writers[included] = Writer(included, self._flags)
-                harness = self._writers[included].harness(finding)
+                harness = self._writers[included].harness(finding, further)
                 executable = self._built(harness, included, complete=complete)
             except HarnessError as error:
                 failed = failed or error
@@ -159,49 +169,72 @@ class NativeMaker:
             arguments=(*self.arguments, *_LENIENT.get(self.source.suffix, ())),
         )
         folders = [Path(name) for name in self._flags.include_folders]
-        others = [one for one in needed_sources(included, folders) if one != included]
-        failed = ""
-        for sources in dict.fromkeys(((file, *others), (file,))):
-            try:
-                if not complete:
-                    return self._cached(sources, dataclasses.replace(options, incomplete=True))
-                return self._linked(sources, included, options)
-            except BuildError as error:
-                failed = error.reason
-                if not complete and missing_names(error.output):
-                    with contextlib.suppress(BuildError):
-                        return self._linked(sources, included, options)
-        raise HarnessError(f"that of `{harness.name}` does not build: {failed}")
+        others = tuple(one for one in needed_sources(included, folders) if one != included)
+        try:
+            if complete:
+                return self._linked(file, others, included, options)
+            return self._with_fewer(
+                file, others, dataclasses.replace(options, incomplete=True), _MOST_ROUNDS
+            )
+        except BuildError as error:
+            if not complete and missing_names(error.output):
+                with contextlib.suppress(BuildError):
+                    return self._linked(file, others, included, options)
+            raise HarnessError(
+                f"that of `{harness.name}` does not build: {error.reason}"
+            ) from error
+
+    def _with_fewer(
+        self, file: Path, others: tuple[Path, ...], options: BuildOptions, rounds: int
+    ) -> Executable:
+        """Built without those of the other sources that do not compile or define the same again."""
+        try:
+            return self._cached((file, *others), options)
+        except BuildError as error:
+            fewer = tuple(one for one in others if one not in _unfit(error, others))
+            if file in error.broken or len(fewer) == len(others) or not rounds:
+                raise
+            return self._with_fewer(file, fewer, options, rounds - 1)
 
     def _linked(
-        self, sources: tuple[Path, ...], included: Path, options: BuildOptions
+        self, file: Path, others: tuple[Path, ...], included: Path, options: BuildOptions
     ) -> Executable:
         """Built with the sources that define what these miss; without what none defines."""
         folders = [included.parent, *map(Path, self._flags.include_folders)]
-        used = {*sources, included}
-        added: tuple[Path, ...] = ()
+        used = {file, included, *others}
+        added = others
         for _ in range(_MOST_ROUNDS):
             try:
-                return self._cached((*sources, *added), options)
+                return self._cached((file, *added), options)
             except BuildError as error:
+                if file in error.broken:
+                    raise
+                unfit = _unfit(error, added)
+                added = tuple(path for path in added if path not in unfit)
                 names = missing_names(error.output)
-                broken = {path for path in added if f"{path}:" in error.output and not names}
-                added = tuple(path for path in added if path not in broken)
-                others = (path for path in sources_in(folders) if path not in used)
+                candidates = (path for path in sources_in(folders, included) if path not in used)
                 names |= written_as(names, _headers_in(folders))
-                more = defining(names, others)[: _MOST_ADDED - len(added)]
-                if not more and not broken:
+                more = defining(names, candidates)[: len(others) + _MOST_ADDED - len(added)]
+                if not more and not unfit:
                     break
                 used.update(more)
                 added += more
-        anyway = dataclasses.replace(options, incomplete=True)
-        if added:
-            with contextlib.suppress(BuildError):
-                return self._cached((*sources, *added), anyway)
-        return self._cached(sources, anyway)
+        return self._with_fewer(
+            file, added, dataclasses.replace(options, incomplete=True), _MOST_ROUNDS
+        )
 
     def _cached(self, sources: Sequence[Path], options: BuildOptions) -> Executable:
-        return build_cached(sources, options, included=[self.source], folder=self.cache)
+        return build_cached(
+            sources, options, included=[self.source], folder=self.cache,
+            objects=Path(self._objects.name),
+        )  # fmt: skip
+
+
+def _unfit(error: BuildError, added: Sequence[Path]) -> set[Path]:
+    """Those of some sources that do not compile, or define what others have defined."""
+    again = re.findall(r"(\S+?):\d+: multiple definition of", error.output)
+    again = [name.rpartition(":")[2] for name in again]
+    return {path for path in added if path in error.broken or str(path) in again}
 
 
 def _written(harness: Harness, keep: Path | None, cache: Path | None) -> Path:

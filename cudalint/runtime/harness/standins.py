@@ -29,7 +29,7 @@ def stand_in(
     methods = (_override(one, given_back, spelled, lent) for one in pure_methods(base).values())
     return (
         f"struct {name} : {kind} {{ template <class... All> explicit {name}(All&&... all)"
-        f" : {kind}(std::forward<All>(all)...) {{}} {' '.join(methods)} }};"
+        f" : {kind}(std::forward<All>(all)...) {{ stands_in(); }} {' '.join(methods)} }};"
     )
 
 

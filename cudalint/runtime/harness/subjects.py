@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,21 +51,30 @@ class Unit:
             raise HarnessError("no function that could be called is at this line")
         return max(found, key=lambda cursor: cursor.extent.start.line)
 
-    def reachable(self, cursor: Any) -> Any:
-        """The function itself, where others may call it, else one that calls it."""
+    def reachable(self, cursor: Any, further: int = 0) -> Any:
+        """The function itself, where others may call it, else one that calls it; ``further``: not
+        the nearest of these but one after it, which a user may have to call."""
         if any(child.kind in _DEVICE_ONLY for child in cursor.get_children()):
             raise HarnessError(f"`{name_of(cursor)}` runs on the device")
         if cursor.spelling == "main":
             raise HarnessError("it is in `main`, which only the program itself can run")
+        found = next(itertools.islice(self._public_callers(cursor), further, None), None)
+        if found is not None:
+            return found
+        if further:
+            raise HarnessError(f"nothing else that is public calls `{name_of(cursor)}`")
+        raise HarnessError(f"`{name_of(cursor)}` is not public, and nothing public calls it")
+
+    def _public_callers(self, cursor: Any) -> Iterator[Any]:
+        """The public functions that lead to one, it among them, the nearest first."""
         pending, seen = [cursor], {cursor.get_usr()}
         for one in pending:
-            if is_public(one):
-                return one
+            if is_public(one) and one.spelling != "main":
+                yield one
             for caller in self._functions:
                 if caller.get_usr() not in seen and one.get_usr() in _called(caller):
                     seen.add(caller.get_usr())
                     pending.append(caller)
-        raise HarnessError(f"`{name_of(cursor)}` is not public, and nothing public calls it")
 
     def reached_from(self, cursor: Any) -> list[Any]:
         """A function, and those of this source that it calls, and so on."""

@@ -31,9 +31,15 @@ inline void* keep(void* pointer) {
 }
 template <class T> T& held(T* object) { return keep((void*)object), *object; }
 
+// What somebody else would do is not known.
+inline void stands_in() {
+    static const bool said = fputs("cudalint: a class or function stands in\n", stderr) >= 0;
+    (void)said;
+}
 // Who is given something may take it over.
 inline void keep_all() {}
 template <class One, class... Others> void keep_all(const One& one, const Others&... others) {
+    stands_in();
     keep(memcpy(malloc(sizeof one), (const void*)&one, sizeof one));
     keep_all(others...);
 }
@@ -51,18 +57,29 @@ inline long number() { return setting("CUDALINT_HARNESS_NUMBER", 64); }
 inline bool flag() { return setting("CUDALINT_HARNESS_FLAG", 1) != 0; }
 inline bool releasing() { return setting("CUDALINT_HARNESS_RELEASING", 0) != 0; }
 inline long preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0); }
-inline const char* text() { return number() > 0 ? "cudalint" : nullptr; }
 // As large as the product of a few sizes, or as what a program may have fixed.
 inline size_t block_bytes() { return size_t(setting("CUDALINT_HARNESS_ROOM", 16)) << 20; }
-// The name of a file that is there, with nothing in it.
-inline const char* file() {
-    static char name[] = "/tmp/cudalint-harness-XXXXXX";
-    static const int opened = mkstemp(name);
-    static const int left = atexit([] { unlink(name); });
-    return opened < 0 || left != 0 || number() <= 0 ? text() : name;
-}
-// A value that the code compares a thing with, or what it is else.
+// Which of the values that can be made up for a thing it is given: 0 is the usual one.
 inline long choice() { return setting("CUDALINT_HARNESS_CHOICE", 0); }
+// A file that is there until the end.
+struct File {
+    char name[40] = "/tmp/cudalint-harness-XXXXXX";
+    explicit File(const char* inside) {
+        int opened = mkstemp(name);
+        if (opened < 0 || write(opened, inside, strlen(inside)) < 0) _exit(3);
+        close(opened);
+    }
+    ~File() { unlink(name); }
+};
+// A word; the name of a file with nothing in it; that of one that begins as a compiled module does,
+// which a simulated device takes for one with every kernel.
+inline const char* words() {
+    if (choice() % 3 == 0) return "cudalint";
+    static const File file(choice() % 3 == 1 ? "" : "\x7f" "ELF");
+    return file.name;
+}
+inline const char* text() { return number() > 0 ? words() : nullptr; }
+// A value that the code compares a thing with, or what it is else.
 inline long chosen(long usual, std::initializer_list<long> asked) {
     return choice() > 0 && number() > 0 ? asked.begin()[(choice() - 1) % asked.size()] : usual;
 }

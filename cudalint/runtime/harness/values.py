@@ -32,8 +32,7 @@ _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE)
 _FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
 _ORDINAL = re.compile(r"(?i)(dev|device|gpu|rank|id|idx|index|root)(_?id)?$")
 _ANONYMOUS = re.compile(r"\(anonymous(?: \w+)?\)::")
-_FILE = re.compile(r"(?i)file|path")
-_STRING = re.compile(r"^(?:const )?std::(?:\w+::)?basic_string<char\b")
+_TEXT = re.compile(r"^(?:const )?std::(?:\w+::)*(?:basic_string<char\b|path$)")
 _FLAGS = re.compile(r"(?i)flags?$")
 _HANDLES = {
     "_IO_FILE": "tmpfile()",
@@ -103,7 +102,7 @@ class Values:
         if self._is_number(meant):
             return self._handle(kind, depth) or self._number(kind, meant, name)
         if meant.kind == TypeKind.RECORD:
-            return "std::string(file())" if _is_file(meant, name) else self._record(meant, depth)
+            return self._record(meant, depth)
         raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
 
     def held(self, kind: Any, name: str = "", depth: int = 0) -> str:
@@ -111,11 +110,8 @@ class Values:
         spelled = self.spelled(kind)
         meant = kind.get_canonical()
         declaration = meant.get_declaration()
-        definition = declaration.get_definition()
-        if definition is not None and definition.is_abstract_record():
-            name, one = self.concrete(definition)
-            made = self.constructor_arguments(one, depth)
-            return f"held<{spelled}>(new {name}({made}))"
+        if needs_another(declaration):
+            return f"held<{spelled}>({self._new(declaration, depth)})"
         if spelled in self._filling:  # a node's owner, its parent
             return self._filling[spelled]
         if meant.kind == TypeKind.RECORD and is_plain(declaration):
@@ -127,6 +123,27 @@ class Values:
             del self._filling[spelled]
             return local
         return f"held(new {spelled}({self._inside(kind, name, depth)}))"
+
+    def _new(self, declaration: Any, depth: int) -> str:
+        """What makes an object of a class, or of one that derives from it."""
+        name, one = f"::{name_of(declaration)}", declaration
+        if needs_another(declaration):
+            name, one = self.concrete(declaration.get_definition())
+        return f"new {name}({self.constructor_arguments(one, depth)})"
+
+    def _pointed(self, kind: Any, depth: int) -> str:
+        """What a smart pointer points to; nothing where that cannot be made."""
+        meant = kind.get_template_argument_type(0).get_canonical()
+        declaration = meant.get_declaration()
+        known = meant.kind == TypeKind.RECORD and declaration.get_definition() is not None
+        if not known or "<" in meant.spelling:  # an instance of a template has another name
+            return ""
+        before = len(self.lines)
+        try:
+            return self._new(declaration, depth + 1)
+        except HarnessError:
+            del self.lines[before:]
+            return ""
 
     def _fill(self, whole: str, declaration: Any, depth: int) -> None:
         """Sets the fields of a plain struct, and of those that it holds."""
@@ -148,7 +165,7 @@ class Values:
 
     def spelled(self, kind: Any) -> str:
         """How a type is written outside of the source's own scopes."""
-        return self._exactly(kind).removeprefix("const ").strip()
+        return self._exactly(kind).removeprefix("const ").removesuffix("const").strip()
 
     def _exactly(self, kind: Any) -> str:
         text = kind.spelling if self._templated else kind.get_canonical().spelling
@@ -158,8 +175,6 @@ class Values:
         meant = kind.get_canonical()
         if meant.kind != TypeKind.RECORD:
             return self.of(kind, name, depth)
-        if _is_file(meant, name):
-            return "file()"
         return self.constructor_arguments(meant.get_declaration(), depth, meant)
 
     def _pointer(self, kind: Any, meant: Any, name: str, depth: int) -> str:
@@ -175,7 +190,7 @@ class Values:
         if aimed.kind in _FUNCTIONS:
             return f"({spelled}){_function(aimed.get_result(), self.spelled)}"
         if aimed.kind in (TypeKind.CHAR_S, TypeKind.CHAR_U) and aimed.is_const_qualified():
-            return "file()" if _FILE.search(name) else "text()"
+            return self._text("text()")
         if aimed.kind == TypeKind.RECORD:
             declaration = aimed.get_declaration()
             known = _HANDLES.get(declaration.spelling) or self._handle(kind, depth)
@@ -250,9 +265,16 @@ class Values:
         self.choices = max(self.choices, len(values))
         return f"chosen({usual}, {{{', '.join(map(str, values))}}})" if values else usual
 
+    def _text(self, usual: str) -> str:
+        """A text, or the name of a file: one with nothing in it, one with a module."""
+        self.choices = max(self.choices, 2)
+        return usual
+
     def _record(self, meant: Any, depth: int) -> str:
         if is_plain(meant.get_declaration()):
             return self.held(meant, depth=depth)
+        if needs_another(meant.get_declaration()):
+            raise HarnessError(f"`{name_of(meant.get_declaration())}` has no public constructor")
         spelled = self.spelled(meant)
         return f"{spelled}({self.constructor_arguments(meant.get_declaration(), depth, meant)})"
 
@@ -265,10 +287,13 @@ class Values:
         if name.startswith("std::"):
             if declaration.spelling in ("vector", "valarray", "deque", "list"):
                 return "number()"
+            if declaration.spelling in ("shared_ptr", "unique_ptr") and kind is not None:
+                return self._pointed(kind, depth)
             if declaration.spelling == "function" and kind is not None:
                 result = kind.get_template_argument_type(0).get_result()
                 return _function(result, self.spelled)
-            return '"cudalint"' if declaration.spelling == "basic_string" else ""
+            text = kind is not None and _TEXT.search(kind.spelling)
+            return self._text("words()") if text else ""
         constructors = _constructors(declaration)
         if not constructors:
             return ""
@@ -312,15 +337,33 @@ def _constructors(declaration: Any) -> list[Any]:
 
 
 def _usable(declaration: Any, constructors: list[Any]) -> list[Any]:
-    """Those that a harness may call, that which needs least first."""
-    abstract = (declaration.get_definition() or declaration).is_abstract_record()
+    """Those that a harness may call, itself or out of a class that derives from it: that which
+    needs least first, those last that need another object of the class."""
+    derives = needs_another(declaration)
     usable = (
         one
         for one in constructors
-        if (is_public(one) or (abstract and one.access_specifier == AccessSpecifier.PROTECTED))
+        if (is_public(one) or (derives and one.access_specifier == AccessSpecifier.PROTECTED))
         and not one.is_deleted_method()
     )
-    return sorted(usable, key=_needs)
+    return sorted(usable, key=lambda one: (_needs_one(one, declaration), _needs(one)))
+
+
+def _needs_one(constructor: Any, declaration: Any) -> bool:
+    kinds = (one.type.get_canonical() for one in needed(constructor))
+    aimed = (kind.get_pointee() if kind.kind in _REFERENCES else kind for kind in kinds)
+    return any(one.get_declaration() == declaration for one in aimed)
+
+
+def needs_another(declaration: Any) -> bool:
+    """Whether only a class that derives from one can be constructed: it is abstract, or only such
+    may call its constructors."""
+    definition = declaration.get_definition()
+    if definition is None:
+        return False
+    allowed = {one.access_specifier for one in _constructors(definition)}
+    closed = AccessSpecifier.PROTECTED in allowed and AccessSpecifier.PUBLIC not in allowed
+    return bool(closed or definition.is_abstract_record())
 
 
 def needed(function: Any) -> list[Any]:
@@ -344,11 +387,6 @@ def destroys(declaration: Any, depth: int = 0) -> bool:
             if depth < _DEEPEST and inner.kind in CLASSES and destroys(inner, depth + 1):
                 return True
     return False
-
-
-def _is_file(meant: Any, name: str) -> bool:
-    """Whether a text is the name of a file."""
-    return bool(_FILE.search(name) and _STRING.search(meant.spelling))
 
 
 def _function(result: Any, spelled: Callable[[Any], str]) -> str:

@@ -26,7 +26,7 @@ from cudalint.runtime.harness.subjects import (
     is_public,
     name_of,
 )
-from cudalint.runtime.harness.values import Values, destroys, needed, parameters
+from cudalint.runtime.harness.values import Values, destroys, needed, needs_another, parameters
 
 _SUPPORT = Path(__file__).with_name("support.hpp")
 _CHECKED = re.compile(r"(?:[<>]=?|[!=]=|%)\s*(\d{1,5})\b")
@@ -85,10 +85,11 @@ class Writer:
             raise HarnessError(f"{source.name} cannot be parsed: {error}") from error
         self._unit = Unit(self._parsed.unit.cursor)
 
-    def harness(self, finding: Finding) -> Harness:
-        """The harness for a finding; ``HarnessError`` says why there is none."""
+    def harness(self, finding: Finding, further: int = 0) -> Harness:
+        """The harness for a finding; ``HarnessError`` says why there is none. ``further``: it calls
+        not the nearest function that leads there but one after it."""
         inner = self._unit.around(finding.filename, finding.span.row)
-        function = self._unit.reachable(inner)
+        function = self._unit.reachable(inner, further)
         owner = class_of(function)
         aliases, templated = _aliases(function, owner)
         asked = asked_values(self._unit.reached_from(function))
@@ -147,7 +148,7 @@ class Writer:
         holds."""
         definition = owner.get_definition() or owner
         kind, made_of = _class_name(owner, values), owner
-        if definition.is_abstract_record():
+        if needs_another(definition):
             kind, made_of = values.concrete(definition)
         if function.kind == CursorKind.CONSTRUCTOR and made_of is owner:
             made = values.arguments(function)
@@ -167,7 +168,7 @@ class Writer:
         ]
         # Nobody says when what has no destructor ends: then its members are its user's. So are they
         # where what derives from an abstract class, for which another stands in, may release them.
-        stands_in = definition.is_abstract_record() and made_of is definition
+        stands_in = needs_another(definition) and made_of is definition
         ends = not stands_in and (destroys(owner) or finding.code == "GPU105")
         built = f"new {kind}({made})"
         if function.kind != CursorKind.CONSTRUCTOR:

@@ -433,6 +433,21 @@ API_CU(cuModuleLoadData)(CUmodule* module, const void* image) {
     return ledger::load_module(call, module, image, CU_REAL(cuModuleLoadData, (module, image)));
 }
 
+API_CU(cuModuleLoad)(CUmodule* module, const char* filename) {
+    CU_ENTRY(cuModuleLoad);
+    std::string image;
+    if (simulating()) {
+        CU_CHECK(module && filename, cudaErrorInvalidValue);
+        int file = open(filename, O_RDONLY);
+        CU_CHECK(file >= 0, cudaErrorFileNotFound);
+        char part[4096];
+        for (ssize_t count; (count = read(file, part, sizeof part)) > 0;) image.append(part, count);
+        close(file);
+        CU_CHECK(image.size() >= 4, cudaErrorInvalidKernelImage);
+    }
+    return ledger::load_module(call, module, image.data(), CU_REAL(cuModuleLoad, (module, filename)));
+}
+
 API_CU(cuModuleLoadDataEx)(CUmodule* module, const void* image, unsigned int count,
                            CUjit_option* options, void** values) {
     CU_ENTRY(cuModuleLoadDataEx);
@@ -472,6 +487,31 @@ API_CU(cuFuncSetAttribute)(CUfunction function, CUfunction_attribute attribute, 
         CU_CHECK(fits, cudaErrorInvalidValue);
         kernel->opted_in = value;
     }
+    CU_DONE(cudaSuccess);
+}
+
+// What older programs tell of a launch before it; nothing that is looked at depends on it.
+API_CU(cuFuncSetCacheConfig)(CUfunction function, CUfunc_cache config) {
+    CU_FORWARD(cuFuncSetCacheConfig, function, config);
+    CU_CHECK(runtime().program.find(function), cudaErrorInvalidResourceHandle);
+    CU_DONE(cudaSuccess);
+}
+
+API_CU(cuParamSetSize)(CUfunction function, unsigned int bytes) {
+    CU_FORWARD(cuParamSetSize, function, bytes);
+    CU_CHECK(runtime().program.find(function), cudaErrorInvalidResourceHandle);
+    CU_DONE(cudaSuccess);
+}
+
+API_CU(cuParamSetv)(CUfunction function, int at, void* value, unsigned int bytes) {
+    CU_FORWARD(cuParamSetv, function, at, value, bytes);
+    CU_CHECK(runtime().program.find(function), cudaErrorInvalidResourceHandle);
+    CU_DONE(cudaSuccess);
+}
+
+API_CU(cuFuncSetBlockShape)(CUfunction function, int x, int y, int z) {
+    CU_FORWARD(cuFuncSetBlockShape, function, x, y, z);
+    CU_CHECK(runtime().program.find(function), cudaErrorInvalidResourceHandle);
     CU_DONE(cudaSuccess);
 }
 
