@@ -294,3 +294,33 @@ def test_attributes_say_what_the_properties_say(lab):
         """
     )
     assert result.exit_status == 0
+
+
+@pytest.mark.parametrize(("ending", "lost"), [("cudaGraphDestroy(g)", 0), ("0", 1)])
+def test_a_capture_into_a_graph_that_there_is_acquires_none(lab, ending: str, lost: int) -> None:
+    _, result = run(
+        lab,
+        """
+        int main() {
+            cudaStream_t s;
+            cudaStreamCreate(&s);
+            float *p;
+            cudaMalloc(&p, 4096);
+            cudaGraph_t g, same;
+            cudaGraphCreate(&g, 0);
+            const auto mode = cudaStreamCaptureModeGlobal;
+            if (cudaStreamBeginCaptureToGraph(s, g, nullptr, nullptr, 0, mode))
+                return 1;
+            plain<<<1, 32, 0, s>>>(p, 3);
+            if (cudaStreamEndCapture(s, &same) || same != g) return 2;
+            size_t nodes = 0;
+            if (cudaGraphGetNodes(g, nullptr, &nodes) || nodes != 1) return 3;
+            cudaStreamDestroy(s);
+            cudaFree(p);
+            return ENDING;
+        }
+        """.replace("ENDING", ending),
+    )
+    assert result.exit_status == 0
+    leaks = account(result.trace.events).leaks
+    assert [leak.family for leak in leaks] == ["graph"] * lost

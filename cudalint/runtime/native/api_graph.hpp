@@ -48,6 +48,21 @@ inline Address make_graph() {
     return made;
 }
 
+template <class Make>
+cudaError_t begin_capture(Call& call, cudaStream_t stream, Make make) {
+    if (is_special(stream)) return call.done(cudaErrorStreamCaptureUnsupported);
+    Handle* h = find_handle(Address(stream), "stream");
+    if (h->capturing) return call.done(cudaErrorIllegalState);
+    h->capturing = make();
+    return call.done(cudaSuccess);
+}
+
+// A graph that the capture was given is its maker's already.
+inline cudaError_t end_capture(Call& call, Address graph) {
+    if (!runtime().holds(graph, "graph")) call.acquired("graph", graph, 0);
+    return call.done(cudaSuccess);
+}
+
 template <class Work>
 cudaError_t add_node(Call& call, cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNodeType type,
                      Work work) {
@@ -63,20 +78,26 @@ cudaError_t add_node(Call& call, cudaGraphNode_t* node, cudaGraph_t graph, cudaG
 API(cudaStreamBeginCapture)(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
     CALL_FORWARD(cudaStreamBeginCapture, stream, mode);
     STREAM_CHECK(stream);
-    if (ledger::is_special(stream)) return call.done(cudaErrorStreamCaptureUnsupported);
-    Handle* h = ledger::find_handle(Address(stream), "stream");
-    if (h->capturing) return call.done(cudaErrorIllegalState);
-    h->capturing = ledger::make_graph();
-    return call.done(cudaSuccess);
+    return ledger::begin_capture(call, stream, ledger::make_graph);
 }
+
+#if CUDART_VERSION >= 12030
+API(cudaStreamBeginCaptureToGraph)(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                                   const cudaGraphEdgeData* edges, size_t count,
+                                   enum cudaStreamCaptureMode mode) {
+    CALL_FORWARD(cudaStreamBeginCaptureToGraph, stream, graph, dependencies, edges, count, mode);
+    STREAM_CHECK(stream);
+    if (!ledger::graph_content(Address(graph))) return call.done(cudaErrorInvalidValue);
+    return ledger::begin_capture(call, stream, [=] { return Address(graph); });
+}
+#endif
 
 API(cudaStreamEndCapture)(cudaStream_t stream, cudaGraph_t* graph) {
     CALL_ENTRY(cudaStreamEndCapture);
     if (!graph) return call.done(cudaErrorInvalidValue);
     if (!simulating()) {
         cudaError_t status = REAL(cudaStreamEndCapture)(stream, graph);
-        if (status == cudaSuccess) call.acquired("graph", Address(*graph), 0);
-        return call.done(status);
+        return status == cudaSuccess ? ledger::end_capture(call, Address(*graph)) : call.done(status);
     }
     STREAM_CHECK(stream);
     Handle* h = ledger::is_special(stream) ? nullptr : ledger::find_handle(Address(stream), "stream");
@@ -85,8 +106,7 @@ API(cudaStreamEndCapture)(cudaStream_t stream, cudaGraph_t* graph) {
     for (auto& part : runtime().handles)
         if (part.second.capturing == made) part.second.capturing = 0;
     *graph = (cudaGraph_t)made;
-    call.acquired("graph", made, 0);
-    return call.done(cudaSuccess);
+    return ledger::end_capture(call, made);
 }
 
 API(cudaStreamIsCapturing)(cudaStream_t stream, enum cudaStreamCaptureStatus* status) {

@@ -46,6 +46,12 @@ struct Runtime {
     bool launched = false;   // A kernel was.
     bool inherited = false;  // Forked from a process that had used CUDA.
 
+    bool holds(Address address, const char* family) {
+        std::lock_guard<std::recursive_mutex> guard(mutex);
+        auto [first, last] = held.equal_range(address);
+        return std::any_of(first, last, [&](auto& one) { return !strcmp(one.second, family); });
+    }
+
     void host_waits_for_all() {
         order.host_waits_for_all();
         pending.settle(order, memory);
