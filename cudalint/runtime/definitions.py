@@ -81,9 +81,8 @@ def sources_in(folders: Sequence[Path], file: Path) -> Iterator[Path]:
     roots = dict.fromkeys(root for folder in given for root in _root(folder, file))
     below = (path for root in roots for path in _sources_below(root) if path not in seen)
     for path in itertools.islice(below, _MOST_BELOW):
-        if path not in seen:
-            seen[path] = None
-            yield path
+        seen[path] = None
+        yield path
 
 
 def _root(folder: Path, file: Path) -> Iterator[Path]:
