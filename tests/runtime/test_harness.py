@@ -416,6 +416,7 @@ struct Sink : Base {{
     virtual bool take(void *p) noexcept = 0;
     virtual void put(const Shape &shape) = 0;
     virtual int &count() = 0;
+    virtual Sink *clone() const = 0;
     virtual void use(int n, cudaStream_t stream) = 0;
     int size() const override {{ return 8; }}
 protected:
@@ -442,6 +443,7 @@ struct Stage {{
         ("void *p; cudaMalloc(&p, 8); sink.take(p);  // HERE", Outcome.NOT_REACHED),
         ("void *p; cudaMalloc(&p, 8); sink.put({1, p});  // HERE", Outcome.NOT_REACHED),
         ("void *p; cudaMalloc(&p, 8); sink.count();  // HERE", Outcome.NOT_REACHED),
+        ("void *p; cudaMalloc(&p, 8); sink.clone();  // HERE", Outcome.NOT_REACHED),
         ("cudaMalloc(&own, 8);  // HERE", Outcome.NOT_REACHED),
         ("cudaStream_t s; cudaStreamCreate(&s); sink.use(1, s);  // HERE", Outcome.CONFIRMED),
     ],

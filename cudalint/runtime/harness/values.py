@@ -46,11 +46,16 @@ class Values:
     """Makes the arguments of one harness."""
 
     def __init__(
-        self, unit: Unit, templated: frozenset[str] = frozenset(), asked: Asked | None = None
+        self,
+        unit: Unit,
+        templated: frozenset[str] = frozenset(),
+        asked: Asked | None = None,
+        *,
+        may_stand_in: bool = True,
     ) -> None:
         """``unit`` has the classes that derive from abstract ones; ``templated``: the type
         parameters, which the harness gives a meaning; ``asked``: what the code compares things
-        with."""
+        with; ``may_stand_in``: whether classes can be written for abstract ones."""
         self._unit = unit
         self._asked = asked or {}
         self.choices = 0
@@ -59,6 +64,7 @@ class Values:
         self.types: list[str] = []
         """The classes that stand in for what derives from abstract ones."""
         self._templated = templated
+        self._may_stand_in = may_stand_in
         self._filling: dict[str, str] = {}
         """The structs whose fields are being set, with the variables that hold them."""
         self._acquiring: list[str] = []
@@ -73,7 +79,7 @@ class Values:
         constructors it has. Where the source has none, one that stands in."""
         for one in self._unit.derived(declaration):
             return f"::{name_of(one)}", one
-        if declaration.kind == CursorKind.CLASS_TEMPLATE:
+        if declaration.kind == CursorKind.CLASS_TEMPLATE or not self._may_stand_in:
             raise HarnessError(f"`{name_of(declaration)}` is abstract")
         name = f"StandIn{len(self.types)}"
         text = stand_in(name, declaration, self._given_back, self._exactly, self._is_handle)
@@ -84,10 +90,11 @@ class Values:
         return bool(self._unit.handles.makers(name_of_handle(kind)))
 
     def _given_back(self, kind: Any) -> str:
-        """What a method of a class that stands in returns: it has no locals."""
-        alone = Values(self._unit, self._templated, self._asked)
+        """What a method of a class that stands in returns: it has no locals, and no other class
+        stands in for its sake (a `clone()` would need one of its own kind)."""
+        alone = Values(self._unit, self._templated, self._asked, may_stand_in=False)
         made = alone.of(kind)
-        if alone.lines or alone.types:
+        if alone.lines:
             raise HarnessError(f"a `{kind.spelling}` cannot be made in one expression")
         return made
 
