@@ -46,16 +46,25 @@ TORCH = """
         def device_count(): return 1
         @staticmethod
         def memory_allocated(device): return cuda.live
+        blocks = {}
+        @staticmethod
+        def caching_allocator_alloc(size):
+            block = Tensor(size, above=sys._getframe(1))
+            cuda.blocks[id(block)] = block
+            return id(block)
+        @staticmethod
+        def caching_allocator_delete(mem_ptr): del cuda.blocks[mem_ptr]
 
     class Tensor:
         grad_fn = None
-        def __init__(self, size, graph=None):
+        def __init__(self, size, graph=None, above=None):
             if not cuda.started:
                 cuda.started = True
                 for function in cuda.queued: function()
             self.size, self.graph, self.host = size, graph, False
             cuda.live += size
-            frame = sys._getframe(1)
+            frame = above or sys._getframe(1)
+            while "_cudalint" in frame.f_code.co_filename: frame = frame.f_back
             self.entry = {"addr": id(self), "size": size, "frames": [
                 {"filename": frame.f_code.co_filename, "line": frame.f_lineno, "name": "f"}]}
             self.tell("alloc")
@@ -597,6 +606,24 @@ def test_site_customisation_watches_any_python(tmp_path: Path) -> None:
     assert [event.bytes for event in trace.trace.events if event.kind is EventKind.ACQUIRE] == [70]
     acquire = trace.trace.events[0]
     assert (str(case.file), 2) in [(frame.filename, frame.line) for frame in acquire.stack]
+
+
+@pytest.mark.parametrize(
+    ("given_back", "outcome"),
+    [("", Outcome.CONFIRMED), ("torch.cuda.caching_allocator_delete(p)", Outcome.REFUTED)],
+)
+def test_an_address_that_no_tensor_owns(tmp_path: Path, given_back: str, outcome: Outcome) -> None:
+    text = """
+        import torch
+        kept = torch.Tensor(64)
+
+        def work():
+            p = torch.cuda.caching_allocator_alloc(512)  # HERE
+            {}
+        work()
+    """
+    found = Case(tmp_path, text.format(given_back)).verdict("GPU101")
+    assert found.outcome is outcome, found
 
 
 def test_a_trace_that_was_cut_off(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from _cudalint_frameworks import parts, recorder, stand_ins
 _MOST_EVENTS = 200_000
 _API = "torch"
 _FLUSH = "torch.cuda.empty_cache"
+_raw: set[int] = set()
+"""The addresses that no tensor owns: whoever asked for them must give them back."""
 
 
 def hook(torch: ModuleType) -> None:
@@ -24,6 +26,7 @@ def hook(torch: ModuleType) -> None:
     if os.environ.get("CUDALINT_HISTORY") == "0":
         return
     _tell_flushes(torch.cuda)
+    _follow_raw(torch.cuda)
     if os.environ.get(parts.VARIABLE):
         from _cudalint_frameworks import torch_parts
 
@@ -72,6 +75,28 @@ def _tell_flushes(cuda: Any) -> None:
     cuda.empty_cache = cuda.memory.empty_cache = flush
 
 
+def _follow_raw(cuda: Any) -> None:
+    """Which blocks are handed out as bare addresses."""
+    alloc = getattr(cuda, "caching_allocator_alloc", None)
+    delete = getattr(cuda, "caching_allocator_delete", None)
+    if alloc is None or delete is None:
+        return
+
+    @functools.wraps(alloc)
+    def acquire(*given: Any, **named: Any) -> Any:
+        address = alloc(*given, **named)
+        _raw.add(address)
+        return address
+
+    @functools.wraps(delete)
+    def release(mem_ptr: Any) -> None:
+        delete(mem_ptr)
+        _raw.discard(mem_ptr)
+
+    cuda.caching_allocator_alloc = cuda.memory.caching_allocator_alloc = acquire
+    cuda.caching_allocator_delete = cuda.memory.caching_allocator_delete = release
+
+
 def write_history(torch: Any) -> None:
     """Write what the allocator saw."""
     snapshot = torch.cuda.memory._snapshot()
@@ -108,7 +133,7 @@ def write_history(torch: Any) -> None:
                     "status": 2, "address": 0, "source": int(entry.get("device_free", 0)),
                 }  # fmt: skip
                 recorder.write("call", at=_frames(entry), **values)
-    left = [("device", key, size) for key, (size, _) in held.items()]
+    left = [("device", key, size) for key, (size, _) in held.items() if key[1] not in _raw]
     left += [(recorder.SEGMENT, key, size) for key, size in segments.items()]
     for family, (device, address), size in left:
         recorder.write(
