@@ -194,13 +194,17 @@ def growing_list(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
 
 
 def kept_graph(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
-    """Autograd's graph of each pass lives on."""
-    growing = [site for site in _growing(failure, 0.0) if site.owner == "object"]
+    """Autograd's graph of each pass lives on: so does what the model was given."""
+    held_by_objects = [site for site in failure.sites if site.owner == "object"]
     passes, alike, held = 0, [], 0
-    for count in {site.count for site in growing}:
-        # Each pass adds a whole number of blocks to each line of the model.
-        step = [one for one in growing if abs(one.count / count - round(one.count / count)) <= _OFF]
-        step = [one for one in step if one.count >= count]
+    for count in {site.count for site in held_by_objects if site.growth and not site.graph}:
+        # Each pass adds a whole number of blocks to each line of the model, and takes some of
+        # them back.
+        step = [
+            one for one in held_by_objects
+            if one.count >= count and abs(one.count / count - round(one.count / count)) <= _OFF
+            if one.growth or one.graph
+        ]  # fmt: skip
         total = sum(one.bytes for one in step)
         if total > held and any(one.graph for one in step):
             passes, alike, held = count, step, total
@@ -209,7 +213,7 @@ def kept_graph(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
             "kept-graph",
             f"autograd's graphs of about {passes} passes live on, with {size(held)} of"
             " intermediate results", min(93.0, 70 + 40 * held / failure.live),
-            (f"{len(alike)} lines of the model grew in step:",
+            (f"{len(alike)} lines grew in step:",
              *(site_text(site) for site in alike[:_MOST])),
             ("keep numbers, not tensors: `total += loss.item()`, or `loss.detach()`",
              "evaluate under `torch.no_grad()`; no `retain_graph=True` in the loop",
@@ -350,9 +354,9 @@ def preallocated(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
     )  # fmt: skip
 
 
-def _growing(failure: Failure, share: float = 0.2) -> Iterator[Site]:
+def _growing(failure: Failure) -> Iterator[Site]:
     for site in failure.sites:
-        if site.growth and site.bytes >= share * (failure.live or 0):
+        if site.growth and site.bytes * 5 >= (failure.live or 0):
             yield site
 
 
