@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 Reading = tuple[str, str]
+_MOST_PIECES = 256
+"""Of memory above the budget, a path comes to a piece as large as its share early."""
 
 
 class LoweringJob(msgspec.Struct, array_like=True):
@@ -225,6 +227,7 @@ def _analyze(
         models,
         frozenset(order.program_headers),
         with_wrappers=order.wrappers,
+        notable_peak=1 if order.footprint else order.limits.device_memory // _MOST_PIECES,
         is_full=is_full if kept is None else _leave_if_full,
         kept=kept,
     )

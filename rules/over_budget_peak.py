@@ -58,8 +58,9 @@ class OverBudgetPeak(FunctionRule):
     ## Known problems
 
     It is a lower bound where sizes are not known: they count as nothing. Of a loop the first and
-    the last iteration are followed, of one with few all. The library's own cache, the context and
-    other processes come on top.
+    the last iteration are followed, of one with few all. A long Python function is given up after
+    1200 operations if less than a 256th of the budget was alive by then, else after 6000. The
+    library's own cache, the context and other processes come on top.
 
     ## References
 

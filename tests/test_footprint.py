@@ -17,13 +17,13 @@ MEBI = 1 << 20
 HEADER = "import cupy as cp\nimport numpy as np\nimport torch\n"
 
 
-def peak_of(body: str, name: str = "main") -> Peak:
+def peak_of(body: str, name: str = "main", notable: int = 1) -> Peak:
     text = HEADER + textwrap.dedent(body)
     program = read("program.py", text)
     linker = Linker([program], {"python": load("python")})
     for function, owner in linker.functions():
         if function.name == name:
-            found = Machine(function, owner, linker).run().peaks.peak()
+            found = Machine(function, owner, linker, notable).run().peaks.peak()
             assert found is not None
             return found
     raise AssertionError(name)
@@ -66,6 +66,14 @@ def mebibytes(body: str) -> float:
 )  # fmt: skip
 def test_cupy(body: str, expected: float) -> None:
     assert mebibytes(body) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize(("notable", "expected"), [(4, 12), (5, 4)])
+def test_a_long_function_is_followed_where_much_is_alive(notable: int, expected: int) -> None:
+    lines = ["def main():", "    a = cp.ones((1024, 1024), dtype=cp.float32)", "    n = 0"]
+    lines += ["    n = n + 1"] * 1500 + ["    b = cp.ones((1024, 1024))"]
+    found = peak_of("\n".join(lines), notable=notable * MEBI)
+    assert found.bytes == expected * MEBI
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ def analyze(
     program_headers: frozenset[str] = frozenset(),
     *,
     with_wrappers: bool = False,
+    notable_peak: int = 1,
     is_full: Callable[[], bool] = lambda: False,
     kept: Kept | None = None,
 ) -> RunFacts:
@@ -37,7 +38,8 @@ def analyze(
 
     ``models`` holds the API models by language (``cuda``, ``python``); ``program_headers`` names
     headers that files with a ``main`` include that are not among the programs; ``is_full`` tells
-    whether there is no memory left to follow more; ``kept`` is what earlier runs have found.
+    whether there is no memory left to follow more; ``kept`` is what earlier runs have found;
+    ``notable_peak``: the bytes of memory alive at once that are of interest.
     """
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.footprint.peaks import peaks_of
@@ -62,8 +64,9 @@ def analyze(
     classes = class_facts(linker, members, ends)
     functions = function_facts(linker, runs, member_misuses(members), classes, ends)
     functions = with_counterparts(linker, runs, functions)
+    peaks = peaks_of(runs, notable_peak)
     return RunFacts(
-        functions=with_tensors(linker, programs, with_capacity(runs, functions, peaks_of(runs))),
+        functions=with_tensors(linker, programs, with_capacity(runs, functions, peaks)),
         classes=classes,
         files=tuple(
             FileFacts(

@@ -23,6 +23,7 @@ from cudalint.analysis.footprint.objects import (
 from cudalint.analysis.footprint.results import whole
 from cudalint.analysis.footprint.state import Frame, State
 from cudalint.analysis.footprint.surroundings import Surroundings
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.program import (
     Assign,
     Block,
@@ -31,8 +32,10 @@ from cudalint.program import (
     Caught,
     Delete,
     Expression,
+    Function,
     Jump,
     Launch,
+    Program,
     Return,
     Unary,
     Use,
@@ -43,14 +46,21 @@ MOST_STATES = 4
 MOST_RESULTS = 2
 MOST_OPERATIONS = 6000
 MOST_BARREN = 1200
-"""Operations after which a function is given up in which nothing of a known size was allocated."""
+"""Operations after which a function is given up in which nothing of a notable size was alive."""
 MOST_ELEMENTS = 512
 EXACT = 8
 """Iterations of a loop that are followed one by one; of longer ones the first and the last."""
 
 
 class Machine(Surroundings):
-    """Follows one function and what it calls."""
+    """Follows one function and what it calls; ``notable``: the bytes from which on a peak is of
+    interest."""
+
+    def __init__(
+        self, function: Function, program: Program, symbols: Symbols, notable: int = 1
+    ) -> None:
+        super().__init__(function, program, symbols)
+        self._notable = notable
 
     def run(self) -> Machine:
         """Follow the function with nothing known of its parameters."""
@@ -98,7 +108,7 @@ class Machine(Surroundings):
         return results[:MOST_RESULTS]
 
     def _exhausted(self) -> bool:
-        most = MOST_OPERATIONS if self.peaks.bytes > 0 else MOST_BARREN
+        most = MOST_OPERATIONS if self.peaks.bytes >= self._notable else MOST_BARREN
         return self.operations > most
 
     def _left(self, state: State) -> State:

@@ -16,13 +16,14 @@ from cudalint.apis.paths import parse_shape
 from cudalint.program import Call
 
 
-def peaks_of(runs: Sequence[FunctionRun]) -> dict[int, Peak]:
-    """The peaks of all Python functions of a run, by the ``id`` of their analyses."""
+def peaks_of(runs: Sequence[FunctionRun], notable: int) -> dict[int, Peak]:
+    """The peaks of all Python functions of a run, by the ``id`` of their analyses. Long functions
+    in which fewer than ``notable`` bytes are alive are not followed to their end."""
     found: dict[int, Peak] = {}
     creating = runs[0].symbols.memo(_Creators).functions if runs else set()
     for run in runs:
         if run.python and identity(run.function) in creating:
-            peak = Machine(run.function, run.program, run.symbols).run().peaks.peak()
+            peak = Machine(run.function, run.program, run.symbols, notable).run().peaks.peak()
             if peak is not None:
                 found[id(run)] = peak
     own = {
