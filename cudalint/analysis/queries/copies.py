@@ -15,7 +15,16 @@ from cudalint.analysis.shape.members import referred
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
-from cudalint.program import THIS, Assign, Member, Record, Variable
+from cudalint.program import (
+    THIS,
+    Assign,
+    Call,
+    Expression,
+    Member,
+    Operation,
+    Record,
+    Variable,
+)
 from cudalint.source import is_header
 
 
@@ -109,6 +118,16 @@ def _is_sure(run: FunctionRun, location: Location) -> bool:
     return True
 
 
+def _assigned(operation: Operation) -> Expression | None:
+    """The place that takes another value; an array of the library takes it by its operator."""
+    match operation:
+        case Assign(target=target):
+            return target
+        case Call(kind="copy", receiver=receiver):
+            return receiver
+    return None
+
+
 class _Transfer:
     """A constructor or an assignment of a class, written by hand, from another of its objects."""
 
@@ -162,7 +181,7 @@ class _Transfer:
             if mine in self.run.tested or any(self._is_kept(mine, one) for one in self.outcomes):
                 continue
             for _, _, operation in operations(function):
-                if isinstance(operation, Assign) and operation.target == Member(THIS, member):
+                if _assigned(operation) == Member(THIS, member):
                     yield OverwrittenMember(self.record, member, operation.span, self.owned[member])
 
     def _is_kept(self, mine: Location, outcome: Outcome) -> bool:

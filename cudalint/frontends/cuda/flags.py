@@ -51,7 +51,8 @@ _LENIENT = (
 
 _NEEDS_CXX20 = re.compile(
     r"^\s*#\s*include\s*<(?:concepts|ranges|span|format|compare|coroutine|numbers|bit)>"
-    r"|\brequires\s*(?:\(|[\w:]+\s*<)|\bconcept\s+\w+\s*=|\bco_(?:await|yield|return)\b",
+    r"|\brequires\s*(?:\(|[\w:]+\s*<)|\bconcept\s+\w+\s*=|\bco_(?:await|yield|return)\b"
+    r"|\bstd\s*::\s*ranges\s*::",
     re.MULTILINE,
 )
 _CXX_STANDARDS = {"17": "gnu++17", "20": "gnu++20", "2a": "gnu++20", "23": "gnu++23"}
