@@ -136,7 +136,7 @@ def refuse_what_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     def strict(*given: Any) -> parse.ParsedUnit:
         parsed = read(*given)
         if not parsed.missing_headers:
-            assert not parsed.errors
+            assert all(one.crowded for one in parsed.errors)  # those are headers read beforehand
             assert not parsed.reading.declarations
         return parsed
 
