@@ -54,7 +54,8 @@ class IncompleteParse(FileRule):
     ## Use instead
 
     Tell cudalint where the headers are: a `compile_commands.json` in the project or one of its
-    `build*` folders, or `include-folders` in `[tool.cudalint]`.
+    `build*` folders, or `include-folders` in `[tool.cudalint]`. Of a header that a build makes,
+    its template is read (`config.h.in`, `config.h.cmake`), without what only the build knows.
 
     ```toml
     [tool.cudalint]

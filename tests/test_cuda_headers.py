@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from cudalint.frontends.cuda import precompiled
+from cudalint.frontends.cuda.configured import configured
 from cudalint.frontends.cuda.flags import base_arguments, prefix_for
-from cudalint.frontends.cuda.includes import find_includes
+from cudalint.frontends.cuda.includes import find_includes, forget
 from cudalint.frontends.cuda.options import ParseOptions, with_compile_flags
 from cudalint.frontends.cuda.parse import parse
 from cudalint.frontends.cuda.precompiled import precompiled_header
@@ -71,6 +72,53 @@ def test_nothing_outside_the_root_is_searched(tmp_path: Path) -> None:
     source = _write(tmp_path / "project" / "main.cu", "#include <secret.h>\n")
     assert _folders(source, tmp_path / "project") == []
     assert _folders(source, None) == []
+
+
+TEMPLATE = """#pragma once
+#define VERSION "@PROJECT_VERSION@"  // @PROJECT_VERSION@
+#define WIDTH @WIDTH@
+#define AREA(n) \\
+    ((n) * ${WIDTH})
+#cmakedefine USE_TIMERS
+  # cmakedefine01 HAS_HALF
+#mesondefine HAS_GRAPHS
+#undef HAVE_NUMA
+#include "types.h"
+struct Pool { void *device; };
+"""
+
+
+def test_what_only_the_build_knows_of_a_header_is_left_out(tmp_path: Path) -> None:
+    made = configured(_write(tmp_path / "config.h.in", TEMPLATE))
+    assert made is not None
+    kept = {1: "#pragma once", 10: '#include "types.h"', 11: "struct Pool { void *device; };"}
+    lines = made.split("\n")
+    assert lines[1].startswith("#define VERSION")
+    assert {number: line for number, line in enumerate(lines, 1) if line and number != 2} == kept
+    assert configured(tmp_path / "none.h.in") is None
+
+
+@pytest.mark.parametrize("place", ["src/config.h.in", "cmake/config.h.in", "src/config.h.cmake"])
+def test_a_template_stands_for_the_header_that_no_build_has_made(
+    tmp_path: Path, place: str
+) -> None:
+    _write(tmp_path / place, TEMPLATE)
+    _write(tmp_path / "include" / "types.h", "struct Stream { int number; };\n")
+    text = """#include <cuda_runtime.h>
+#include "config.h"
+void f(Pool &pool, Stream) { cudaMalloc(&pool.device, 64); }
+"""
+    source = _write(tmp_path / "src" / "main.cu", text)
+    unit = parse(str(source), text, ParseOptions(root=tmp_path))
+    assert unit.missing_headers == ()
+    assert unit.errors == ()
+    found = find_includes(str(source), text, (), (), tmp_path)
+    assert str(tmp_path / place) in found.headers
+
+    _write(tmp_path / "build" / "config.h", "struct Pool { void *other; };\nstruct Stream {};\n")
+    forget()
+    unit = parse(str(source), text, ParseOptions(root=tmp_path))
+    assert [error.message for error in unit.errors] == ["no member named 'device' in 'Pool'"]
 
 
 def test_a_guess_never_hides_a_system_header(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def follow(run: FunctionRun) -> FunctionRun:
     """Follow all paths of a function."""
     if run.function.blocks:
         Worklist(run).follow()
-        run.summaries.budget.spend(run.work)
+        run.summaries.budget.spend(run.work, run.function, cut=run.exhausted)
     return run
 
 
@@ -90,9 +90,8 @@ class Worklist:
         self._disjuncts = Disjuncts(run)
         self._iterations = Iterations(run)
         owning = identity(function) in run.symbols.memo(Subjects).owning
-        run.most_work = run.summaries.budget.share(
-            MOST_WORK // (10 if not owning else 2 if run.evaluator.constants else 1)
-        )
+        most = MOST_WORK // (10 if not owning else 2 if run.evaluator.constants else 1)
+        run.most_work = run.summaries.budget.share(most, function)
         self._raised: list[Raised] = []
         """By the operation that runs."""
         self._shown: dict[int, str] = {}

@@ -17,6 +17,8 @@ _INCLUDE = re.compile(
     r"""^[ \t]*\#[ \t]*(?:include|include_next|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""",
     re.MULTILINE,
 )
+TEMPLATE_SUFFIXES = (".in", ".cmake")
+"""What the name of a template has that a build makes a header of (``config.h.in``)."""
 _LARGEST_HEADER = 8 * 1024 * 1024
 _MOST_HEADERS = 400
 _MOST_INDEXED = 100_000
@@ -49,6 +51,8 @@ class Includes:
     """The project's headers that the names mean, as far as they were followed."""
     missing: tuple[tuple[str, str], ...] = ()
     """Names of headers that are nowhere, each after the file that includes it."""
+    templates: tuple[tuple[str, str], ...] = ()
+    """What a build makes headers of: the header's place beside its template, and the template."""
 
 
 def find_includes(
@@ -67,6 +71,7 @@ def find_includes(
     own: set[str] = set()
     seen: set[str] = {os.path.abspath(filename)}
     missing: list[tuple[str, str]] = []
+    templates: dict[str, str] = {}
     pending = [(os.path.abspath(filename), included_names(text))]
     while pending and len(seen) < _MOST_HEADERS:
         file, included = pending.pop()
@@ -78,15 +83,19 @@ def find_includes(
             if header is None:
                 if os.path.isabs(name) or _in_system(name, system):
                     continue
-                guess = _guess(name, folder, root)
+                guess, suffix = _guess(name, folder, root), ""
+                if guess is None:
+                    guess, suffix = _guess_template(name, folder, root)
                 if guess is None:
                     missing.append((file, name))
                     continue
                 guessed.append(guess)
                 header = os.path.join(guess, name)
+                if suffix:
+                    templates[header] = header + suffix
             if any(header == os.path.join(guess, name) for guess in guessed):
                 own.add(name)
-            header = os.path.normpath(header)
+            header = os.path.normpath(templates.get(header, header))
             if header in seen:
                 continue
             seen.add(header)
@@ -98,11 +107,12 @@ def find_includes(
     seen.remove(os.path.abspath(filename))
     return Includes(
         frozenset(names),
-        tuple(guessed),
+        tuple(dict.fromkeys(guessed)),
         frozenset(own),
         tuple(unreadable),
         tuple(sorted(seen)),
         tuple(missing),
+        tuple(templates.items()),
     )
 
 
@@ -167,6 +177,15 @@ def _guess(name: str, folder: str, root: Path | None) -> str | None:
     return _unique(name, folder, top) if top is not None else None
 
 
+def _guess_template(name: str, folder: str, root: Path | None) -> tuple[str | None, str]:
+    """The folder from which the template of a header would be included, and its suffix."""
+    for suffix in TEMPLATE_SUFFIXES:
+        guess = _guess(name + suffix, folder, root)
+        if guess is not None:
+            return guess, suffix
+    return None, ""
+
+
 def _is_below(path: str, top: str) -> bool:
     return path == top or path.startswith(top.rstrip(os.sep) + os.sep)
 
@@ -212,7 +231,10 @@ def _indexed(top: str) -> tuple[_Headers, dict[str, int]]:
             name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS
         )
         for name in files:
-            if os.path.splitext(name)[1] in _HEADER_SUFFIXES:
+            base, suffix = os.path.splitext(name)
+            if suffix in TEMPLATE_SUFFIXES:
+                suffix = os.path.splitext(base)[1] or "none"
+            if suffix in _HEADER_SUFFIXES:
                 path = os.path.relpath(os.path.join(folder, name), top)
                 headers.setdefault(name, []).append(path)
         count += len(folders) + len(files)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from clang import cindex
 
 from cudalint.frontends.cuda.conditional import asked_around, asked_for, defined_in
+from cudalint.frontends.cuda.configured import configured
 from cudalint.frontends.cuda.deep_stack import with_deep_stack
 from cudalint.frontends.cuda.flags import (
     all_system_folders,
@@ -158,6 +159,9 @@ class _Reader:
         asked = sorted({*asked_for(text), *options.defined_together})
         self._project += [f"-D{one}" for one in asked if one.partition("=")[0] not in given]
         self._unsaved = {path: _encoded(other) for path, other in options.unsaved}
+        for place, template in includes.templates:
+            if (made := configured(Path(template))) is not None:
+                self._unsaved.setdefault(place, _encoded(made))
         self._files = [
             (filename, _encoded(text)),
             *((name, b"") for name in includes.unreadable),
@@ -176,7 +180,7 @@ class _Reader:
     def _needs(self, file: str, header: str) -> bool:
         """Whether a file includes a header on no condition, but that of its own guard."""
         own = file == os.path.abspath(self._filename)  # noqa: PTH100  (as the scan has it)
-        text = self._text if own else _text_of(file)
+        text = self._text if own else self._header(file)
         place = re.search(
             rf"""^[ \t]*#[ \t]*\w+[ \t]*[<"]{re.escape(header)}[>"]""", text, re.MULTILINE
         )
@@ -184,6 +188,15 @@ class _Reader:
             return False
         before = text[: place.start()]
         return asked_around(before) <= defined_in(before)
+
+    def _header(self, name: str) -> str:
+        """The text of a header; empty where it cannot be read any more."""
+        if name in self._unsaved:
+            return self._unsaved[name].decode("utf-8", errors="replace")
+        try:
+            return Path(name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
 
     def attempt(self, reading: Reading, is_whole: bool = True) -> ParsedUnit:
         """Parse it once. Raises ``ParseFailure``."""
@@ -222,7 +235,7 @@ class _Reader:
         for number in range(1, _MOST_REPAIRS + 1):
             for name in sorted({one.filename for one in parsed.errors if one.filename} - headers):
                 headers.add(name)
-                undeclared.read(_text_of(name))
+                undeclared.read(self._header(name))
             if not undeclared.learn(_own_errors(parsed)):
                 break
             reading = parsed.reading._replace(declarations=undeclared.declarations())
@@ -250,14 +263,6 @@ def _own_errors(parsed: ParsedUnit) -> Iterator[tuple[str, int, int]]:
     for error in parsed.errors:
         here = error.filename == parsed.filename
         yield error.message, error.row if here else 0, error.column if here else 0
-
-
-def _text_of(header: str) -> str:
-    """The text of a header with errors; empty where it cannot be read any more."""
-    try:
-        return Path(header).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _encoded(text: str) -> bytes:
