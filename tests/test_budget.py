@@ -10,9 +10,8 @@ MOST = 2_000_000
 
 
 def function(key: str, row: int = 1) -> Function:
-    return Function(
-        key=key, name="f", filename="a.cu", span=Span(row, 1, row + 3, 2), parameters=(), blocks=()
-    )
+    span = Span(row, 1, row + 3, 2)
+    return Function(key, "f", "a.cu", span, parameters=(), blocks=(), variables={})
 
 
 def test_what_is_left_is_shared() -> None:
