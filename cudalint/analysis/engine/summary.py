@@ -43,6 +43,8 @@ class HandedOut:
     """The status value that decides whether it is there, while nobody looked at it."""
     requested: bool
     managed: bool
+    ambiguous: bool = False
+    """It may be of another family."""
     escaped: bool = False
     """Somebody else may own it too."""
     released: Step | None = None

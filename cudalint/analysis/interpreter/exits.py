@@ -265,6 +265,7 @@ class Leaving:
                     condition=holding.condition,
                     requested=holding.status is Status.REQUESTED,
                     managed=acquired.managed,
+                    ambiguous=acquired.ambiguous,
                     escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
                     released=holding.released if gone else None,
                     lent=tuple(Lending(to) for to in lent_to(state, holding)),

@@ -76,7 +76,7 @@ def _is_owner_inside(at: Fitting, written: Location, target: Location) -> bool:
 
 def _is_ambiguous(at: Fitting, item: HandedOut) -> bool:
     """Whether another outcome hands out something of another family in the same place."""
-    return any(
+    return item.ambiguous or any(
         other.location == item.location and other.family != item.family
         for outcome in at.summary.outcomes
         for other in outcome.handed_out

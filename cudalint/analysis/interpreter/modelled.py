@@ -250,6 +250,7 @@ def _acquire(
         at_least=acquisition.at_least,
         location=location,
         element_count=_is_element_count(run, binding, acquisition, size),
+        ambiguous=_is_imitated(run, call),
         fallible=acquisition.status is not None,
         part="".join(f".{step}" for step in path.steps if isinstance(step, str)),
     )
@@ -275,6 +276,13 @@ def _acquire(
         stores.store(run, state, location, pointer, call.span, acquired.shown)
     else:
         state.escape([resource])  # nobody can say where it was put
+
+
+def _is_imitated(run: FunctionRun, call: Call) -> bool:
+    """Whether headers that the file includes have a body for the API function, as those do that
+    run CUDA code on a CPU: a build with them gets memory of another kind."""
+    known = run.symbols.definitions(call.key, run.filename)
+    return any(one.filename in run.program.includes for one, _ in known)
 
 
 def _provide(binding: Binding, provision: Provision, state: State) -> None:

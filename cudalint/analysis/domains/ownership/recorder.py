@@ -69,7 +69,7 @@ class Acquired:
     from_callee: tuple[str, Span] | None = None
     """Where the API call stands when a callee made it."""
     ambiguous: bool = False
-    """The callee may hand out a resource of another family in its place."""
+    """The callee may hand out a resource of another family in its place, or is an imitation."""
     kept_by_callee: bool = False
     """The callee itself stored it in its object or struct."""
     fallible: bool = True
