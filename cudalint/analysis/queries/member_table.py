@@ -127,6 +127,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         _collect(run, linker, table, lost)
         for found in _released_members(run):
             fields[found].add(run.function.key)
+    _share_patterns(table)
     for members in table.values():
         _set_tables_apart(members)
     _look_after(table, linker)
@@ -136,6 +137,24 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
             _released_for_good(members, name, fields, linker)
         members.left.update(_elements_left(members, fields, linker))
     return table
+
+
+def _share_patterns(table: Table) -> None:
+    """What the pattern of a template loses, each of its instances may: a template with many of
+    them has only the first ones followed, and the pattern in place of the others."""
+    patterns = {
+        (members.record.filename, members.record.span): members
+        for members in table.values()
+        if members.record.is_template
+    }
+    for members in table.values():
+        pattern = patterns.get((members.record.filename, members.record.span), members)
+        if pattern is not members:
+            members.by_destructor = pattern.by_destructor | members.by_destructor
+            members.elsewhere = pattern.elsewhere | members.elsewhere
+            members.escaping |= pattern.escaping
+            for name, functions in pattern.releasing.items():
+                members.releasing.setdefault(name, set()).update(functions)
 
 
 def _released_for_good(members: Members, name: str, fields: ReleasedFields, linker: Linker) -> None:
