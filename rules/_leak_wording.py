@@ -121,14 +121,30 @@ def _unless_owned(exits: tuple[LeakExit, ...]) -> str:
 
 def never_released(leak: Leak, facts: FunctionFacts, verb: str = "released") -> Wording:
     """What to say of a resource that no path releases."""
-    why = siblings(leak.siblings, facts.filename) or f": {never(leak.resource, facts.function)}"
+    why = siblings(leak.siblings, facts.filename)
+    if why and leak.resource.in_loop:
+        why = f": each iteration acquires another{why}"
+    why = why or f": {never(leak.resource, facts.function)}"
     return lambda exits: f"{leak.resource} is never {verb}{why}"
 
 
 def not_released(leak: Leak, facts: FunctionFacts, verb: str = "released") -> Wording:
     """What to say of a resource that is released on other paths."""
     rest = otherwise(leak, facts)
-    return lambda exits: f"{leak.resource} is not {verb} {when(exits)}{rest}"
+
+    def say(exits: tuple[LeakExit, ...]) -> str:
+        unmade = _is_of_no_object(leak, exits, facts)
+        why = "; no destructor runs where a constructor throws" if unmade else rest
+        return f"{leak.resource} is not {verb} {when(exits)}{why}"
+
+    return say
+
+
+def _is_of_no_object(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> bool:
+    """Whether it is in a member of an object that is not made, for all that is told."""
+    stored = {site.text for site in leak.handed_over} == {"is stored"}
+    thrown = all(way.kind is Exit.THROW for way in exits)
+    return facts.is_constructor and thrown and stored and not leak.released
 
 
 def clause(way: LeakExit) -> str:

@@ -33,6 +33,8 @@ class FunctionFacts:
     filename: str
     span: Span
     is_main: bool = False
+    is_constructor: bool = False
+    """One of C++, after which no destructor runs where it throws."""
     is_test: bool = False
     unhandled: bool = False
     """Nobody handles an exception that leaves it: the process ends, or a test fails."""

@@ -368,6 +368,7 @@ class Recorder:
             filename=self.filename,
             span=function.span,
             is_main=function.is_main or function.kind == "module",
+            is_constructor=function.kind == "constructor" and language != "python",
             language=language,
             leaks=tuple(self._leaks()),
             misuses=tuple(
