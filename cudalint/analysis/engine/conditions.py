@@ -88,6 +88,8 @@ class Conditions:
                 return self.assume(state, inner, not truth)
             case Operation(operator="&&" | "||" as operator, operands=(left, right)):
                 return self._assume_logic(state, operator, left, right, truth)
+            case Operation(operator="||", operands=several):
+                return self._assume_some(state, value, several, truth)
             case Operation(operator=operator, operands=(left, right)) if operator in COMPARISONS:
                 if operator in _OPPOSITE:
                     return self._compare(state, _OPPOSITE[operator], left, right, not truth)
@@ -137,6 +139,21 @@ class Conditions:
         for either in first + second:
             either.conditions[whole] = truth  # still known where the two ways meet again
         return first + second
+
+    def _assume_some(
+        self, state: State, whole: Value, several: tuple[Value, ...], truth: bool
+    ) -> list[State]:
+        """One of more than two is true, and nobody asks which, if there is more than one left; or
+        none of them is."""
+        if not truth:
+            states = [state]
+            for one in several:
+                states = [after for each in states for after in self.assume(each, one, False)]
+            return states
+        possible = [one for one in several if self.assume(state.copy(), one, True)]
+        if len(possible) > 1:
+            return self._remember(state, whole, True)
+        return [after for one in possible for after in self.assume(state, one, True)]
 
     def _assume_pointer(self, state: State, pointer: Pointer, truth: bool) -> list[State]:
         status = state.status(pointer.resource)
