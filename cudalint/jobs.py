@@ -19,6 +19,7 @@ from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
 from cudalint.grouping.groups import Links, links_of
 from cudalint.program import MISSING_HEADER, Program
+from cudalint.program.packing import Packed, unpacked
 from cudalint.project.reading import Language
 from cudalint.source import Span
 
@@ -58,9 +59,9 @@ class Lowered(msgspec.Struct, array_like=True):
 
 
 class AnalysisJob(msgspec.Struct, array_like=True):
-    """Programs (encoded) to analyse together, and the rules to ask."""
+    """Programs to analyse together, and the rules to ask."""
 
-    programs: list[bytes]
+    programs: Packed
     rules: list[str]
     limits: Limits
     models: list[str]
@@ -175,8 +176,7 @@ def decode_options(data: dict[str, Any], kind: Any) -> Any:
 def analyze(job: bytes) -> bytes:
     """Handler of ``AnalysisJob``: the encoded ``AnalysisResult``."""
     order = msgspec.msgpack.decode(job, type=AnalysisJob)
-    programs = [msgspec.msgpack.decode(program, type=Program) for program in order.programs]
-    return msgspec.msgpack.encode(_analyze(programs, order))
+    return msgspec.msgpack.encode(_analyze(unpacked(order.programs), order))
 
 
 def analyze_again(job: bytes) -> bytes:
@@ -184,7 +184,7 @@ def analyze_again(job: bytes) -> bytes:
     order = msgspec.msgpack.decode(job, type=AnalysisJob)
     kept = _kept(tuple(order.models))
     try:
-        return msgspec.msgpack.encode(_analyze(kept.decoded(order.programs), order, kept))
+        return msgspec.msgpack.encode(_analyze(kept.unpacked(order.programs), order, kept))
     except _FullError:
         pass  # with what it has kept: what is found may not depend on that
     finally:

@@ -18,6 +18,7 @@ from cudalint.apis.loader import load
 from cudalint.findings.rule import Limits
 from cudalint.frontends.cuda import read
 from cudalint.frontends.cuda.options import ParseOptions
+from cudalint.program.packing import packed
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SHAPES = (
@@ -68,7 +69,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> ParseOptions:
 def job(texts: dict[str, str], options: ParseOptions) -> bytes:
     programs = [msgspec.msgpack.encode(read(name, text, options)) for name, text in texts.items()]
     rules = sorted(registry.all_rules())
-    return msgspec.msgpack.encode(jobs.AnalysisJob(programs, rules, Limits(), []))
+    return msgspec.msgpack.encode(jobs.AnalysisJob(packed(programs), rules, Limits(), []))
 
 
 def small_changes(text: str, chance: random.Random, count: int) -> Iterator[str]:
@@ -108,7 +109,7 @@ def test_so_it_is_with_files_that_call_one_another(options: ParseOptions) -> Non
 
 def followed_anew(kept: Kept, text: str, options: ParseOptions) -> set[str]:
     data = msgspec.msgpack.encode(read("case.cu", text, options))
-    analyze(kept.decoded([data]), {"cuda": load("cuda")}, kept=kept)
+    analyze(kept.unpacked(packed([data])), {"cuda": load("cuda")}, kept=kept)
     anew = {key.rpartition("@F@")[2].partition("#")[0] for _, key in kept.followed_anew}
     kept.end()
     return anew

@@ -17,7 +17,7 @@ from cudalint.grouping.parts import context_of
 from cudalint.jobs import AnalysisJob, LoweringJob
 from cudalint.linter import linked, lint
 from cudalint.plan import Plan, make_plan
-from cudalint.program import Program
+from cudalint.program.packing import unpacked
 from cudalint.project.config import ConfigurationError, load
 from cudalint.project.files import SourceFile, discover
 from cudalint.reports import json
@@ -211,8 +211,8 @@ def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPa
     analyze = jobs.analyze
 
     def mishap(job: bytes) -> bytes:
-        for program in msgspec.msgpack.decode(job, type=AnalysisJob).programs:
-            if msgspec.msgpack.decode(program, type=Program).filename == "crash.cu":
+        for program in unpacked(msgspec.msgpack.decode(job, type=AnalysisJob).programs):
+            if program.filename == "crash.cu":
                 os.kill(os.getpid(), signal.SIGABRT)
         return analyze(job)
 
@@ -235,7 +235,7 @@ def test_alone_no_file_says_what_its_classes_never_release(monkeypatch: pytest.M
     analyze = jobs.analyze
 
     def mishap(job: bytes) -> bytes:
-        if len(msgspec.msgpack.decode(job, type=AnalysisJob).programs) > 1:
+        if len(msgspec.msgpack.decode(job, type=AnalysisJob).programs.programs) > 1:
             os.kill(os.getpid(), signal.SIGABRT)
         return analyze(job)
 
@@ -368,7 +368,9 @@ def work_done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return lower(job)
 
     def analysed(job: bytes) -> bytes:
-        done.append(f"analysis of {len(msgspec.msgpack.decode(job, type=AnalysisJob).programs)}")
+        done.append(
+            f"analysis of {len(msgspec.msgpack.decode(job, type=AnalysisJob).programs.programs)}"
+        )
         return analyze(job)
 
     monkeypatch.setattr(jobs, "lower", lowered)

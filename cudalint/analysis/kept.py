@@ -11,7 +11,7 @@ therefore the same, whatever was kept.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -23,6 +23,7 @@ from cudalint.analysis.shape.asked import AskedSymbols, Note, holds
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.values.values import Value
 from cudalint.program import Function, Program
+from cudalint.program.packing import Packed, unpacked
 
 _MOST_RUNS = 8
 """What none of so many runs has used is forgotten."""
@@ -30,12 +31,6 @@ _MOST_WAYS = 6
 """In which one function is kept: as it stood before too, and as it was taken to call itself."""
 
 Kind = TypeVar("Kind")
-
-
-class _Split(Program, frozen=True, omit_defaults=True):
-    """A program whose functions are not decoded."""
-
-    functions: tuple[msgspec.Raw, ...] = ()  # type: ignore[assignment]
 
 
 class _Table(Generic[Kind]):
@@ -97,18 +92,11 @@ class Kept:
 
     # Programs -----------------------------------------------------------------------------------
 
-    def decoded(self, programs: Iterable[bytes]) -> list[Program]:
+    def unpacked(self, programs: Packed) -> list[Program]:
         """Some programs. A function that is the same as in an earlier run is the same object."""
-        found = []
-        for data in programs:
-            split = msgspec.msgpack.decode(data, type=_Split)
-            parts = {name: getattr(split, name) for name in Program.__struct_fields__}
-            parts["functions"] = tuple(map(self._function, split.functions))
-            found.append(Program(**parts))
-        return found
+        return unpacked(programs, self._function)
 
-    def _function(self, raw: msgspec.Raw) -> Function:
-        data = bytes(raw)
+    def _function(self, data: bytes) -> Function:
         return self._functions.get(data) or self._functions.keep(
             data, msgspec.msgpack.decode(data, type=Function)
         )

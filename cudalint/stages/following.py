@@ -101,6 +101,7 @@ def _analyse_parts(
     ``apart``: other files belong to each."""
     from cudalint import jobs
     from cudalint.jobs import AnalysisResult
+    from cudalint.program.packing import packed
 
     plan = run.plan
     results: dict[int, AnalysisResult] = {}
@@ -116,9 +117,9 @@ def _analyse_parts(
     def job(part: Part) -> AnalysisJob:
         named = (name for file in part.files for name in (file, *lowered[file].includes))
         return jobs.AnalysisJob(
-            programs=[
+            programs=packed(
                 run.programs.get(lowered[name].program) for name in (*part.files, *part.context)
-            ],
+            ),
             rules=[rule.code for rule in plan.rules],
             limits=plan.limits,
             models=[str(path) for path in plan.models],
@@ -164,12 +165,14 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
     return digest(
         "analysis",
         plan.version,
-        *order.programs,
+        *order.programs.programs,
+        *order.programs.functions,
+        *order.programs.records,
         repr(order.rules),
         repr(order.limits),
         contents_digest(plan.models),
         repr(order.footprint),
         repr(order.context),
         repr(order.program_headers),
-        repr((order.wrappers, order.apart)),
+        repr((order.wrappers, order.apart, len(order.programs.programs))),
     )
