@@ -97,9 +97,9 @@ def options_of(unit: Path) -> list[str]:
     return options
 
 
-def report_of(unit: Path, cache: Path) -> Report:
-    """What the tool says of a file or a project with the options that it names."""
-    arguments = [*options_of(unit), "--isolated", "--cache-dir", str(cache), str(unit)]
+def report_of(unit: Path, cache: Path, *options: str) -> Report:
+    """What the tool says of a file or a project with the options that it names, and others."""
+    arguments = [*options_of(unit), "--isolated", "--cache-dir", str(cache), *options, str(unit)]
     context = check.make_context("check", arguments)
     plan = make_plan(configuration_of((str(unit),), dict(context.params)))
     found = discover([unit], plan.settings, plan.root)
@@ -166,6 +166,30 @@ def test_fixture(unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
     wrong += [f"no false alarm any more: {entry}" for entry in (known - actual).elements()]
     if wrong:
         pytest.fail("\n".join([*wrong, "", text.render(report)]), pytrace=False)
+
+
+_OWN_RESULTS = "--device-memory=17GiB"
+"""What is found by it is kept apart from what is found otherwise."""
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [one for one in units() if one.name.startswith("good_")],
+    ids=lambda unit: f"{unit.parent.name}/{unit.name}",
+)
+def test_what_is_not_followed_accuses_nobody(
+    unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where memory is full: of each function one path at most is followed to its end."""
+    monkeypatch.chdir(FIXTURES)
+    monkeypatch.setattr("cudalint.jobs.is_full", lambda: True)
+    fine = expected_of(unit, _FALSE) + expected_of(unit)
+    found = {
+        f"{Path(one.filename).name}:{one.span.row} {one.code}: {one.message}"
+        for one in report_of(unit, header_cache, _OWN_RESULTS).active
+        if one.code not in ("GPU001", "GPU002")
+    }
+    assert not found or fine, found
 
 
 def test_expectations_are_read() -> None:

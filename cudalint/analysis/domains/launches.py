@@ -10,7 +10,7 @@ from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import LaunchSite, StagedMemory
-from cudalint.analysis.shape.operations import operands
+from cudalint.analysis.shape.operations import calls, operands
 from cudalint.analysis.values.values import (
     ZERO,
     Array,
@@ -69,6 +69,12 @@ class Launches(Domain):
             _launch_call(run, binding, model, state)
         if model.opts_in is not None:
             _opt_in(run, binding, model)
+
+    def cut(self, run: FunctionRun) -> None:
+        for _, call in calls(run.function):
+            model = run.models.lookup(call.name)
+            if model is not None and model.opts_in is not None:
+                run.symbols.opt_in("", -1, run.filename)
 
 
 def _record(

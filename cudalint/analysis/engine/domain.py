@@ -48,6 +48,9 @@ class Domain:
     def called(self, run: FunctionRun, call: Call, states: Sequence[State]) -> None:
         """A call came back, in some states."""
 
+    def cut(self, run: FunctionRun) -> None:
+        """Not all paths of a function were followed: what else it does is not known."""
+
     def keeps(self, run: FunctionRun, value: Value) -> bool:
         """Whether a value matters though nothing reads its variable any more."""
         return False

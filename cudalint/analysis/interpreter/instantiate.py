@@ -89,11 +89,12 @@ def apply_summary(
     if any(application.is_undecided(state) for application in applications):
         after += left_open(run, state, ways)
     if not summary.complete:
+        cut = _cut(run, call, definition, summary.effects)
         if not after:
             # The outcome that fits is among the paths that were cut: it comes back, with what
             # is unknown.
             after.append(_unknown_result(run, call, state.copy()))
-        cut = _cut(run, call, definition, summary.effects)
+            cut.give_back(after[0])
         for one in (*after, *(leaving.state for leaving in thrown if isinstance(leaving, Raised))):
             cut.havoc(one)
     return [*thrown, *after]
@@ -106,7 +107,9 @@ def apply_effects(
     the terms of the first."""
     after = _unknown_result(run, call, state.copy())
     for definition in callees[:1]:
-        _cut(run, call, definition, effects).havoc(after)
+        cut = _cut(run, call, definition, effects)
+        cut.give_back(after)
+        cut.havoc(after)
     return after
 
 
@@ -213,6 +216,12 @@ class _Application(Fitting):
         ]
         havoc(self.run, state, *reached)
         self._lend({(root,) for root in effects.lent}, state)
+
+    def give_back(self, state: State) -> None:
+        """Its result, of which nothing is known, may be what it was given."""
+        roots = self.summary.effects.returned if self.call.target is not None else ()
+        given = [self.translate(Input((root,)), state) for root in sorted(roots)]
+        state.escape(resource for value in given for resource in resources_in(value))
 
     def take_effect(self, state: State) -> list[State]:
         """What the callee does to a state of the caller, and what it calls of the caller's."""

@@ -78,6 +78,8 @@ def follow(run: FunctionRun) -> FunctionRun:
     if run.function.blocks:
         Worklist(run).follow()
         run.summaries.budget.spend(run.work, run.function, cut=run.exhausted)
+        for domain in DOMAINS if not run.complete else ():
+            domain.cut(run)
     return run
 
 

@@ -70,7 +70,8 @@ class LaunchChecks:
             return not (self._is_implicit(run, call) or run.models.only_borrows(call.name))
         if model.reads_last_error or model.unwraps is not None:
             return True
-        return model.synchronizes and run.conditions.looked_at(call.name, *place)
+        looked_at = run.conditions.looked_at(call.name, *place) or not run.complete
+        return model.synchronizes and looked_at
 
     def _is_implicit(self, run: FunctionRun, call: Call) -> bool:
         """Whether the compiler writes the callee: a constructor of a class of the run, a copy."""

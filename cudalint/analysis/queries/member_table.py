@@ -22,6 +22,7 @@ from cudalint.analysis.queries.reachable_members import (
     forwards,
     released_by_own_methods,
 )
+from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.members import class_given, declaring, member_in, referred
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.reach import closure
@@ -89,6 +90,8 @@ class Members:
     """A method releases what its caller gives it."""
     resets: bool = False
     """A method resets the device."""
+    unfollowed: bool = False
+    """A function that was not followed to its end may release something of an object."""
     left: set[str] = field(default_factory=set)
     """Elements of tables that nobody releases, where others are."""
 
@@ -204,7 +207,7 @@ def _look_after(table: Table, linker: Linker) -> None:
         if members.resets:
             gone = (one for one in members.acquired.values() if one.resource.info.reset)
             members.escaping |= {part_of(one.member) for one in gone}
-        if forwards(own):
+        if forwards(own) or members.unfollowed:
             members.escaping |= {part_of(member) for member, _ in members.acquired}
 
 
@@ -344,6 +347,9 @@ def _collect(
     for key in _given(run, linker):
         if known := _members(table, linker, key, run.filename):
             known.given = True
+    for key in _unfollowed(run, linker):
+        if known := _members(table, linker, key, run.filename):
+            known.unfollowed = True
     takes_back, resets = _releases_parameter(run), run.log(Recorder).resets
     if takes_back or resets:
         known = _members(table, linker, function.record, run.filename)
@@ -377,6 +383,18 @@ def _given(run: FunctionRun, linker: Linker) -> set[str]:
                 key = class_given(argument.value, run.function, run.program, linker)
                 found |= {key} if key is not None else set()
     return found
+
+
+def _unfollowed(run: FunctionRun, linker: Linker) -> set[str]:
+    """The classes of which a function that was not followed to its end may release something."""
+    if run.complete:
+        return set()
+    function = run.function
+    effects = linker.memo(EffectsOf).of(function, run.program)
+    roots = effects.released | effects.kept
+    records = {_record_of(one.type) for one in function.parameters if one.symbol in roots}
+    records |= {function.record} if "this" in roots or run.python else set()
+    return {record for record in records if record is not None}
 
 
 def _handed_over(run: FunctionRun, linker: Linker) -> set[tuple[str, str]]:
@@ -485,7 +503,7 @@ def _acquisition(
     if outcome.value is not None and item.resource in resources_in(outcome.value):
         members.lent_out.add(part_of(name))
     looked_at = run.excludes_itself(outcome) or _looks_at(run, outcome, item.location)
-    if item.location[0] == "this" and "[" not in name and not looked_at:
+    if item.location[0] == "this" and "[" not in name and not looked_at and run.complete:
         members.careless[name, acquired.span] = function
 
 

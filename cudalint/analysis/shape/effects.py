@@ -29,6 +29,7 @@ from cudalint.program import (
     Member,
     Operation,
     Program,
+    Return,
     Type,
     Variable,
     variables,
@@ -51,13 +52,15 @@ class Effects:
     """These, or what they point to, it may store where it outlives the call."""
     lent: Roots = _NONE
     """These it may give to somebody out of sight."""
+    returned: Roots = _NONE
+    """These, or a part of them, it may give back."""
 
     def joined(self, other: Effects, terms: Mapping[str, str]) -> Effects:
         """What either may do; ``terms``: what roots of the other are called here."""
         return Effects(
             *(
                 getattr(self, kind) | {terms.get(one, one) for one in getattr(other, kind)}
-                for kind in ("released", "written", "kept", "lent")
+                for kind in ("released", "written", "kept", "lent", "returned")
             )
         )
 
@@ -120,7 +123,12 @@ class _Body:
             frozenset(self._written),
             frozenset(self._kept),
             frozenset(self._lent),
+            frozenset(self._roots(*self._results())),
         )
+
+    def _results(self) -> list[Expression | None]:
+        ends = (block.terminator for block in self._function.blocks)
+        return [end.value for end in ends if isinstance(end, Return)]
 
     # Roots ------------------------------------------------------------------------------------
 

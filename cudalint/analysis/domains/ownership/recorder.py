@@ -518,7 +518,8 @@ class Recorder:
                     bytes_text=acquired.bytes_text,
                     checked=not acquired.fallible
                     or origin not in self.statuses
-                    or acquired.span in looked_at,
+                    or acquired.span in looked_at
+                    or not self._run.complete,  # a path that was cut may look
                     span=acquired.span,
                     overflow=overflow_of(acquired.bytes),
                     element_count=acquired.element_count,
