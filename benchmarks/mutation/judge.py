@@ -24,6 +24,7 @@ from cudalint.apis.loader import ApiModels, load
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.rule import Limits
 from cudalint.program import Program
+from cudalint.program.packing import packed
 from cudalint.source import Source
 
 RULES = ("GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106", "GPU108")
@@ -107,7 +108,7 @@ def _lower(job: bytes) -> jobs.Lowered:
 
 
 def _findings(programs: list[bytes], rules: Sequence[str], limits: Limits) -> list[Finding]:
-    order = jobs.AnalysisJob(programs=programs, rules=list(rules), limits=limits, models=[])
+    order = jobs.AnalysisJob(programs=packed(programs), rules=list(rules), limits=limits, models=[])
     encoded = jobs.analyze(msgspec.msgpack.encode(order))
     result = msgspec.msgpack.decode(encoded, type=jobs.AnalysisResult)
     return result.findings

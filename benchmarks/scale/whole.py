@@ -105,7 +105,7 @@ def _measured(checkout: Path) -> Sequence[str]:
 
 
 def _files_of(job: bytes) -> int:
-    return len(msgspec.msgpack.decode(job, type=jobs.AnalysisJob).programs)
+    return len(msgspec.msgpack.decode(job, type=jobs.AnalysisJob).programs.programs)
 
 
 def _telling(handler: Handler, path: Path, files: Callable[[bytes], int]) -> Handler:
