@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from cudalint.frontends.cuda.lowering.program import lower
 from cudalint.frontends.cuda.parse import ParseOptions, parse
@@ -42,3 +43,12 @@ def test_what_several_programs_have_is_sent_and_kept_once(tmp_path: Path) -> Non
 
 def test_nothing_is_packed_too() -> None:
     assert unpacked(packed([])) == []
+
+
+def test_what_is_nested_too_deeply_to_be_split_is_left_as_it_is() -> None:
+    deep = b"\x81\xaafunctions\x91" + b"\x91" * 100_000 + b"\xc0"
+    message = packed([deep])
+    assert message.programs == [deep]
+    assert message.whole == [0]
+    with pytest.raises(RecursionError):
+        unpacked(message)

@@ -18,6 +18,8 @@ class Packed(msgspec.Struct, array_like=True):
     records: list[bytes]
     programs: list[bytes]
     """Encoded, with the numbers of functions and records in their place."""
+    whole: list[int] = []
+    """The positions of those that were left as they are, nested too deeply to be split."""
 
 
 class _Split(Program, frozen=True, omit_defaults=True):
@@ -36,17 +38,23 @@ class _Numbered(Program, frozen=True, omit_defaults=True):
 
 def packed(programs: Iterable[bytes]) -> Packed:
     """Pack encoded programs, which are needed one at a time."""
+    whole: list[int] = []
     functions: dict[bytes, int] = {}
     records: dict[bytes, int] = {}
     decoder = msgspec.msgpack.Decoder(_Split)
     found = []
     for data in programs:
-        split = decoder.decode(data)
+        try:
+            split = decoder.decode(data)
+        except RecursionError:  # whoever has to decode it fails with it alone
+            whole.append(len(found))
+            found.append(data)
+            continue
         parts = {name: getattr(split, name) for name in Program.__struct_fields__}
         parts["functions"] = _numbers(split.functions, functions)
         parts["records"] = _numbers(split.records, records)
         found.append(msgspec.msgpack.encode(_Numbered(**parts)))
-    return Packed(list(functions), list(records), found)
+    return Packed(list(functions), list(records), found, whole)
 
 
 def _numbers(raw: Iterable[msgspec.Raw], known: dict[bytes, int]) -> tuple[int, ...]:
@@ -55,12 +63,15 @@ def _numbers(raw: Iterable[msgspec.Raw], known: dict[bytes, int]) -> tuple[int, 
 
 def unpacked(packed: Packed, function: Callable[[bytes], Function] | None = None) -> list[Program]:
     """The programs. Functions that are alike are the same object; ``function`` decodes one, and may
-    know it already."""
+    know it already. Raises ``RecursionError`` where one is nested too deeply."""
     functions = [*map(function or msgspec.msgpack.Decoder(Function).decode, packed.functions)]
     records = [*map(msgspec.msgpack.Decoder(Record).decode, packed.records)]
     decoder = msgspec.msgpack.Decoder(_Numbered)
     found = []
-    for data in packed.programs:
+    for position, data in enumerate(packed.programs):
+        if position in packed.whole:
+            found.append(msgspec.msgpack.decode(data, type=Program))
+            continue
         numbered = decoder.decode(data)
         parts = {name: getattr(numbered, name) for name in Program.__struct_fields__}
         parts["functions"] = tuple(functions[number] for number in numbered.functions)
