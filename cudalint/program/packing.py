@@ -42,7 +42,7 @@ def packed(programs: Iterable[bytes]) -> Packed:
     functions: dict[bytes, int] = {}
     records: dict[bytes, int] = {}
     decoder = msgspec.msgpack.Decoder(_Split)
-    found = []
+    found: list[bytes] = []
     for data in programs:
         try:
             split = decoder.decode(data)
