@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
+from cudalint.frontends.cuda.lowering.program import lower
+from cudalint.frontends.cuda.parse import ParseOptions, parse
 from cudalint.frontends.python import read
 from cudalint.grouping.groups import Links, groups_of, links_of
 
@@ -87,3 +91,23 @@ def test_python_modules(caller: str) -> None:
     other = read("other.py", "import cupy\n\ndef take(size):\n    return take(size)\n")
     found = groups_of({program.filename: links_of(program) for program in (pool, use, other)})
     assert found == [["other.py"], ["pool.py", "use.py"]]
+
+
+def test_a_library_that_stands_in_for_cudas_links_nobody(tmp_path: Path) -> None:
+    def of(name: str, text: str) -> Links:
+        return links_of(lower(parse(str(tmp_path / name), text, ParseOptions())))
+
+    mock = of(
+        "mock.cpp",
+        """#include <cuda_runtime.h>
+#include <cstdlib>
+extern "C" cudaError_t cudaFree(void *pointer) { std::free(pointer); return cudaSuccess; }
+extern "C" void note(void *pointer) {}
+""",
+    )
+    calls = """#include <cuda_runtime.h>
+extern "C" void note(void *pointer);
+void drop(void *pointer) { cudaFree(pointer); %s }
+"""
+    plain, noted = of("plain.cu", calls % ""), of("noted.cu", calls % "note(pointer);")
+    assert together(mock=mock, plain=plain, noted=noted) == [["mock", "noted"], ["plain"]]

@@ -14,6 +14,7 @@ import msgspec
 
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import shared_folders, short_name
+from cudalint.apis.loader import ApiModels, load
 from cudalint.program import Call, Function, FunctionReference, Launch, Program, Type
 
 
@@ -51,20 +52,21 @@ def links_of(program: Program) -> Links:
             embedded=(),
         )
     functions = {function.key for function in program.functions}
+    models = load(program.language)
     called: set[str] = set()
     used = {record.key for record in program.records}
     launched: set[str] = set()
     referred: set[str] = set()
     for part in _parts(program):
         if isinstance(part, Call):
-            called.update(key for key in (part.key,) if key)
+            called.update(key for key in (part.key,) if key and not _is_api(part.name, models))
             used.update(key for key in (part.record,) if key)
         elif isinstance(part, Launch):
             launched.add(short_name(part.kernel))
             called.update(key for key in (part.kernel_key,) if key)
         elif isinstance(part, FunctionReference):
             referred.add(short_name(part.name))
-            called.update(key for key in (part.key,) if key)
+            called.update(key for key in (part.key,) if key and not _is_api(part.name, models))
         elif isinstance(part, Type | Function) and part.record:
             used.add(part.record)
     for record in program.records:
@@ -84,6 +86,13 @@ def links_of(program: Program) -> Links:
         implemented=sorted(_implemented(program)),
         referred=sorted(referred),
     )
+
+
+def _is_api(name: str, models: ApiModels) -> bool:
+    """Whether a model says what a function does: no body of that name in another file does, as
+    those of a library that stands in for CUDA's in tests."""
+    model = None if name.startswith(".") else models.lookup(name)
+    return model is not None and not model.guess
 
 
 def nearest(names: Sequence[str], caller: str) -> list[str]:
