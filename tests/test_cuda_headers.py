@@ -121,6 +121,14 @@ void f(Pool &pool, Stream) { cudaMalloc(&pool.device, 64); }
     assert [error.message for error in unit.errors] == ["no member named 'device' in 'Pool'"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_a_template_that_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.h.in")
+    text = '#include "config.h"\nint main() { return 0; }\n'
+    unit = parse(str(tmp_path / "main.cu"), text, ParseOptions(root=tmp_path))
+    assert [one.name for one in unit.missing_headers] == ["config.h"]
+
+
 def test_a_guess_never_hides_a_system_header(tmp_path: Path) -> None:
     _write(tmp_path / "include" / "string.h", "#error ours\n")
     _write(tmp_path / "include" / "mine.h")

@@ -95,12 +95,13 @@ def find_includes(
                     templates[header] = header + suffix
             if any(header == os.path.join(guess, name) for guess in guessed):
                 own.add(name)
-            header = os.path.normpath(templates.get(header, header))
+            place, header = header, os.path.normpath(templates.get(header, header))
             if header in seen:
                 continue
             seen.add(header)
             further = _includes_of(header)
             if further is None:
+                templates.pop(place, None)
                 unreadable.append(header)
             else:
                 pending.append((header, further))
@@ -233,7 +234,7 @@ def _indexed(top: str) -> tuple[_Headers, dict[str, int]]:
         for name in files:
             base, suffix = os.path.splitext(name)
             if suffix in TEMPLATE_SUFFIXES:
-                suffix = os.path.splitext(base)[1] or "none"
+                suffix = os.path.splitext(base)[1] or suffix
             if suffix in _HEADER_SUFFIXES:
                 path = os.path.relpath(os.path.join(folder, name), top)
                 headers.setdefault(name, []).append(path)
