@@ -68,7 +68,8 @@ class UncheckedAllocation(FunctionRule):
 
     ## Known problems
 
-    A check that looks at the status and does nothing counts as a check.
+    A check that looks at the status and does nothing counts as a check. Of functions that have too
+    many paths to follow (`GPU002` names them) nothing is said: one that was not may look.
 
     ## References
 

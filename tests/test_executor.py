@@ -162,9 +162,7 @@ def test_memory_is_bounded() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no system that tells of memory")
 def test_a_worker_that_holds_much_memory_is_replaced() -> None:
-    sizes = (b"keep 10", b"keep 1000", b"keep 450000000", b"keep 10")
-    # The process that a worker is a copy of holds what the tests before this one have left.
-    found = outcomes(*sizes, workers=1, memory=2**33)
+    found = outcomes(b"keep 10", b"keep 1000", b"keep 450000000", b"keep 10", workers=1)
     first, second, large, after = (outcome.result for outcome in found)
     assert first == second == large != after is not None
 
@@ -172,7 +170,7 @@ def test_a_worker_that_holds_much_memory_is_replaced() -> None:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no system that tells of memory")
 def test_a_worker_knows_when_it_should_not_grow_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "_ENOUGH", 2**28)
-    found = outcomes(b"fill 1000", b"fill 300000000", b"fill 1000", workers=1, memory=2**33)
+    found = outcomes(b"fill 1000", b"fill 300000000", b"fill 1000", workers=1)
     assert [one.result for one in found] == [b"room", b"full", b"room"]
     assert not executor.is_full()
 

@@ -16,8 +16,9 @@ import json
 import os
 import re
 import shlex
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,14 +98,14 @@ def options_of(unit: Path) -> list[str]:
     return options
 
 
-def report_of(unit: Path, cache: Path, *options: str) -> Report:
-    """What the tool says of a file or a project with the options that it names, and others."""
-    arguments = [*options_of(unit), "--isolated", "--cache-dir", str(cache), *options, str(unit)]
-    context = check.make_context("check", arguments)
-    plan = make_plan(configuration_of((str(unit),), dict(context.params)))
-    found = discover([unit], plan.settings, plan.root)
+def report_of(paths: Sequence[Path], *options: str, supervised: bool = True) -> Report:
+    """What the tool says of files and projects."""
+    names = [str(path) for path in paths]
+    context = check.make_context("check", ["--isolated", *options, *names])
+    plan = make_plan(configuration_of(tuple(names), dict(context.params)))
+    found = discover(paths, plan.settings, plan.root)
     assert found.files
-    report = lint(found.files, plan, supervised=False)
+    report = lint(found.files, plan, supervised=supervised)
     assert report.errors == ()
     return report
 
@@ -151,7 +152,8 @@ def test_fixture(unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(FIXTURES)
     if not _EXCERPTS.search(unit.name):
         refuse_what_does_not_compile(monkeypatch)
-    report = report_of(unit, header_cache)
+    options = (*options_of(unit), "--cache-dir", str(header_cache))
+    report = report_of([unit], *options, supervised=False)
     actual: Counter[str] = Counter()
     for finding in report.active:
         cell, row = report.sources[finding.filename].place(finding.span.row)
@@ -168,28 +170,27 @@ def test_fixture(unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
         pytest.fail("\n".join([*wrong, "", text.render(report)]), pytrace=False)
 
 
-_OWN_RESULTS = "--device-memory=17GiB"
-"""What is found by it is kept apart from what is found otherwise."""
+def good_by_options() -> dict[tuple[str, ...], list[Path]]:
+    """The units in which nothing is wrong, by the options that they name."""
+    found: dict[tuple[str, ...], list[Path]] = {}
+    for unit in units():
+        if unit.name.startswith("good_") and not expected_of(unit, _FALSE):
+            found.setdefault(tuple(options_of(unit)), []).append(unit)
+    return found
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [one for one in units() if one.name.startswith("good_")],
-    ids=lambda unit: f"{unit.parent.name}/{unit.name}",
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are no copies of this process")
+@pytest.mark.parametrize("options", good_by_options(), ids=lambda options: " ".join(options[2:]))
 def test_what_is_not_followed_accuses_nobody(
-    unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where memory is full: of each function one path at most is followed to its end."""
     monkeypatch.chdir(FIXTURES)
     monkeypatch.setattr("cudalint.jobs.is_full", lambda: True)
-    fine = expected_of(unit, _FALSE) + expected_of(unit)
-    found = {
-        f"{Path(one.filename).name}:{one.span.row} {one.code}: {one.message}"
-        for one in report_of(unit, header_cache, _OWN_RESULTS).active
-        if one.code not in ("GPU001", "GPU002")
-    }
-    assert not found or fine, found
+    report = report_of(good_by_options()[options], *options, "--no-cache", "--jobs=2")
+    assert any("not all paths" in one.message for one in report.active) or len(options) > 2
+    wrong = [one for one in report.active if one.code not in ("GPU001", "GPU002")]
+    assert [f"{one.filename}:{one.span.row} {one.code} {one.message}" for one in wrong] == []
 
 
 def test_expectations_are_read() -> None:

@@ -279,10 +279,11 @@ def _acquire(
 
 
 def _is_imitated(run: FunctionRun, call: Call) -> bool:
-    """Whether headers that the file includes have a body for the API function, as those do that
-    run CUDA code on a CPU: a build with them gets memory of another kind."""
+    """Whether the file, or a header that it includes, has a body for the API function, as those do
+    that run CUDA code on a CPU: a build with it gets memory of another kind."""
     known = run.symbols.definitions(call.key, run.filename)
-    return any(one.filename in run.program.includes for one, _ in known)
+    own = (run.filename, run.program.filename, *run.program.includes) if known else ()
+    return any(one.filename in own for one, _ in known)
 
 
 def _provide(binding: Binding, provision: Provision, state: State) -> None:
