@@ -25,15 +25,32 @@ class Patterns:
 
     def decide(self, path: str, folder: bool = False) -> bool | None:
         """True: ignored; False: re-included (``!pattern``); ``None``: no pattern matches."""
-        name = f"{path}/" if folder else path
-        if self._any.match(name) is None:
-            return None
-        return self._spec.check_file(name).include
+        decided = self._last(path, folder)
+        return None if decided is None else self._spec.patterns[decided].include
 
     def deciding(self, path: str, folder: bool = False) -> str:
         """The pattern that decides; empty if none matches."""
-        index = self._spec.check_file(f"{path}/" if folder else path).index
-        return "" if index is None else self._lines[index]
+        decided = self._last(path, folder)
+        return "" if decided is None else self._lines[decided]
+
+    def _last(self, path: str, folder: bool) -> int | None:
+        name = f"{path}/" if folder else path
+        if self._any.search(name) is None:
+            return None
+        if not folder:
+            return self._spec.check_file(name).index
+        # What the library says of a name with a slash at its end is meant for what is in it, of
+        # which ``*`` speaks louder than ``!*/``.
+        indexes = reversed(range(len(self._spec.patterns)))
+        return next((index for index in indexes if self._is_of_itself(index, name)), None)
+
+    def _is_of_itself(self, index: int, folder: str) -> bool:
+        """Whether a pattern matches a folder, with its slash, and not only one that it is in."""
+        regex = self._spec.patterns[index].regex
+        found = [*regex.finditer(folder)] if regex is not None else []
+        if self._lines[index].endswith("/**"):
+            return any(one.end() < len(folder) for one in found)
+        return any(one.end() == len(folder) for one in found)
 
 
 class GitIgnore:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import random
+import shutil
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cudalint.project.files import Discovery, FileError, discover
+from cudalint.project.ignore import GitIgnore
 from cudalint.project.settings import Settings
 
 
@@ -154,3 +159,35 @@ def test_what_is_left_out_says_which_pattern_did_it() -> None:
         "gen/": "excluded by the pattern `gen/` of `extend-exclude`",
         "sub/d.cu": "git ignores it: `d.*` of sub/.gitignore",
     }
+
+
+_TREE = (
+    "a.cu", "b.py", "x/a.cu", "x/b", "x/keep/a.cu", "x/y/b.cu", "gen/a.cu", "gen/keep/b.cu",
+    "y/gen/c.py", "y/x/a.cu",
+)  # fmt: skip
+_PATTERNS = (
+    "*", "!*/", "!*.cu", "*.cu", "x/", "!x/", "x/*", "!x/keep", "!x/keep/", "gen", "gen/", "/gen",
+    "!gen", "**/gen", "x/**", "!x/**", "y/**/a.cu", "keep", "!keep/", "*/", "!*.*", "x/*/", "a.*",
+    "!a.cu", "/x/y", "y", "**/keep/", "!**/keep/",
+)  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git says what is right")
+def test_any_patterns_ignore_what_git_ignores() -> None:
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    make(*_TREE)
+
+    def left(folder: Path, ignore: GitIgnore) -> Iterator[str]:
+        ignore = ignore.below(folder)
+        for path in folder.iterdir():
+            if path.name not in (".git", ".gitignore") and not ignore.ignores(path, path.is_dir()):
+                yield from left(path, ignore) if path.is_dir() else (path.as_posix(),)
+
+    chance = random.Random(0)
+    cases = [["*", "!*.*", "!*/"], *([*chance.choices(_PATTERNS, k=1 + n % 4)] for n in range(150))]
+    for lines in cases:
+        Path(".gitignore").write_text("\n".join(lines))
+        asked = ["git", "ls-files", "--others", "--exclude-standard"]
+        listed = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
+        found = {str(Path(name)) for name in left(Path(), GitIgnore(()))}
+        assert found == set(listed) - {".gitignore"}, lines
