@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_fixtures import FIXTURES, header_cache, report_of
+from test_fixtures import FIXTURES, header_cache, options_of, report_of
 from test_rules_meta import RULES, examples, sections
 
 from cudalint.findings.rule import Rule
@@ -78,7 +78,8 @@ def test_page(
     unit = tmp_path / f"{kind}{_SUFFIXES[language]}"
     unit.write_text(source, encoding="utf-8")
     monkeypatch.chdir(FIXTURES)
-    report = report_of(unit, header_cache)
+    options = (*options_of(unit), "--cache-dir", str(header_cache))
+    report = report_of([unit], *options, supervised=False)
 
     also = {code for match in _ALSO.finditer(frame) for code in match[1].split(", ")}
     own = [finding for finding in report.active if finding.code == rule.code]
