@@ -33,8 +33,9 @@ from benchmarks.mutation.model import (
 from cudalint import jobs
 from cudalint.executor import Bounds, Executor
 from cudalint.grouping.groups import groups_of
-from cudalint.lowering import HEADER_CACHE, Preparer
+from cudalint.lowering import Preparer
 from cudalint.plan import Plan
+from cudalint.project.cache import HEADER_CACHE
 from cudalint.selection import ReadFile
 
 _SECONDS = 120.0

@@ -35,7 +35,7 @@ def measure_cupy(path: str) -> dict[str, Any]:
     if not cupy.cuda.is_available():
         return {"skipped": "CuPy sees no GPU"}
 
-    class Peak(cupy.cuda.memory_hook.MemoryHook):  # type: ignore[misc, name-defined]
+    class Peak(cupy.cuda.memory_hook.MemoryHook):  # type: ignore[misc]
         """Adds up what is handed out and not given back."""
 
         name = "peak"

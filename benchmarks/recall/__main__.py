@@ -121,8 +121,8 @@ def measure(case: Case, codes: tuple[str, ...], repositories: Path) -> Result:
 
 def _moved(case: Case, before: Path, after: Path) -> set[int]:
     """Where the lines of the bug stand after its mend."""
-    texts = [path.read_text(errors="replace").splitlines() for path in (before, after)]
-    matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+    old, new = (path.read_text(errors="replace").splitlines() for path in (before, after))
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     moved = {
         block.a + row + 1: block.b + row + 1
         for block in matcher.get_matching_blocks()

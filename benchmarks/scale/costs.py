@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 from benchmarks.common import plan_for
 from cudalint import jobs
@@ -37,15 +38,11 @@ def measure(paths: list[Path]) -> Costs:
         lint(files[:40], plan, supervised=False)
         fresh = dataclasses.replace(plan, version="measured", lowering_version="measured")
         costs = Costs()
-        kept = jobs.lower, jobs.analyze
-        jobs.lower = _timed(kept[0], costs.reading)
-        jobs.analyze = _timed(kept[1], costs.analysis)
-        try:
+        reading, analysis = _timed(jobs.lower, costs.reading), _timed(jobs.analyze, costs.analysis)
+        with mock.patch.multiple(jobs, lower=reading, analyze=analysis):
             started = time.process_time()
             costs.files = lint(files, fresh, supervised=False).files
             whole = time.process_time() - started
-        finally:
-            jobs.lower, jobs.analyze = kept
     worked = sum(seconds for seconds, _ in (*costs.reading, *costs.analysis))
     costs.main_seconds = max(whole - worked, 0.0) / max(costs.files, 1)
     return costs

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 import msgspec
 
@@ -108,7 +109,13 @@ def _files_of(job: bytes) -> int:
     return len(msgspec.msgpack.decode(job, type=jobs.AnalysisJob).programs.programs)
 
 
-def _telling(handler: Handler, path: Path, files: Callable[[bytes], int]) -> Handler:
+class _Telling(Protocol):
+    """What stands in for a function of ``jobs``: its parameter has the same name."""
+
+    def __call__(self, job: bytes) -> bytes: ...
+
+
+def _telling(handler: Handler, path: Path, files: Callable[[bytes], int]) -> _Telling:
     """The handler, with a line for each job in a file: workers have no other way to tell."""
 
     def run(job: bytes) -> bytes:

@@ -59,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="cudalint-server-") as name:
         folder = Path(name)
-        rows = [("file", "lines", "p50", "p95", "computed, p50", "computed, p95")]
+        rows: list[Sequence[str]] = [
+            ("file", "lines", "p50", "p95", "computed, p50", "computed, p95")
+        ]
         for title, path, text in _subjects(folder, options.paths) if options.changes else ():
             with Editor(path.parent) as editor:
                 found = latency(editor, path, text, options.changes, options.seed)

@@ -208,8 +208,8 @@ class Editor:
             self._responses[message["id"]] = message
             return
         if "id" in message:
-            answer = self.answers.get(message["method"], lambda parameters: None)
-            result = answer(message.get("params"))
+            answer = self.answers.get(message["method"])
+            result = answer(message.get("params")) if answer else None
             self.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
         self.messages.append(message)
         if message["method"] == "textDocument/publishDiagnostics":
