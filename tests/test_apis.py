@@ -20,11 +20,13 @@ import cudalint.apis
 from cudalint.apis.loader import (
     LIBRARIES,
     RESERVED,
-    ModelError,
+    ApiModels,
+    Language,
     decode,
     load,
     read_model_file,
 )
+from cudalint.apis.model import ApiFunction, Family
 from cudalint.apis.paths import (
     Apply,
     Arithmetic,
@@ -38,23 +40,24 @@ from cudalint.apis.paths import (
     parse_shape,
 )
 from cudalint.apis.paths import Path as ModelPath
+from cudalint.apis.validation import ModelError
 
 FOLDER = Path(cudalint.apis.__file__).parent
 MODEL_FILES = sorted(path for path in FOLDER.glob("*.toml") if path.name != "devices.toml")
 
 
-def families() -> dict:
+def families() -> dict[str, Family]:
     return dict(decode("families.toml", (FOLDER / "families.toml").read_text()).families)
 
 
 @pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.name)
-def test_shipped_file_says_nothing_impossible(path):
+def test_shipped_file_says_nothing_impossible(path: Path) -> None:
     file = read_model_file(str(path), families())
     tables = (file.functions, file.families, file.tensors, file.lifetimes, file.kernels, file.tests)
     assert any(tables)
 
 
-def test_every_shipped_file_is_listed_under_its_language():
+def test_every_shipped_file_is_listed_under_its_language() -> None:
     listed = {
         library.filename: language for language in LIBRARIES for library in LIBRARIES[language]
     }
@@ -65,7 +68,7 @@ def test_every_shipped_file_is_listed_under_its_language():
 
 
 @pytest.mark.parametrize("language", ["cuda", "python"])
-def test_every_name_is_found_where_the_loader_looks_for_it(language):
+def test_every_name_is_found_where_the_loader_looks_for_it(language: Language) -> None:
     every = load(language).names()
     for library in LIBRARIES[language]:
         text = (FOLDER / library.filename).read_text()
@@ -77,7 +80,7 @@ def test_every_name_is_found_where_the_loader_looks_for_it(language):
                 assert load(language).lookup(example) is not None
 
 
-def test_releases_of_a_family_fit_it():
+def test_releases_of_a_family_fit_it() -> None:
     for language in ("cuda", "python"):
         models = load(language)
         for name in models.names():
@@ -153,7 +156,7 @@ def declared() -> set[str]:
     return names
 
 
-def modelled(filename: str) -> dict:
+def modelled(filename: str) -> dict[str, ApiFunction]:
     return decode(filename, (FOLDER / filename).read_text()).functions
 
 
@@ -162,7 +165,9 @@ def without_version(name: str) -> str:
 
 
 @pytest.mark.parametrize("filename", ["cuda_runtime.toml", "cuda_driver.toml"])
-def test_every_modelled_function_is_declared_in_the_headers(filename, declared):
+def test_every_modelled_function_is_declared_in_the_headers(
+    filename: str, declared: set[str]
+) -> None:
     unversioned = {without_version(name) for name in declared}
     unknown = {
         name
@@ -172,7 +177,7 @@ def test_every_modelled_function_is_declared_in_the_headers(filename, declared):
     assert unknown == set()
 
 
-def test_every_declared_function_that_owns_something_is_modelled(declared):
+def test_every_declared_function_that_owns_something_is_modelled(declared: set[str]) -> None:
     models = load("cuda")
     silent = {
         name
@@ -187,13 +192,13 @@ def test_every_declared_function_that_owns_something_is_modelled(declared):
     assert silent == set(), f"neither modelled nor known to own nothing: {sorted(silent)}"
 
 
-def test_every_declared_function_has_a_model_at_all(declared):
+def test_every_declared_function_has_a_model_at_all(declared: set[str]) -> None:
     missing = {name for name in declared if load("cuda").lookup(name) is None}
     # Helpers of the C++ header that are templates over the C functions.
     assert missing <= {"cudaMallocHost"}, sorted(missing)
 
 
-def test_arguments_exist_in_the_declarations(declared):
+def test_arguments_exist_in_the_declarations(declared: set[str]) -> None:
     """Every ``argN`` of the models of the C API is a parameter of the declared function."""
     text = re.sub(r"__dv\([^)]*\)", "", header_text())
     counts: dict[str, int] = {}
@@ -210,7 +215,7 @@ def test_arguments_exist_in_the_declarations(declared):
     assert checked > 150
 
 
-def test_python_bindings_do_what_the_c_functions_do():
+def test_python_bindings_do_what_the_c_functions_do() -> None:
     for python, c in (
         ("python_cuda_runtime.toml", "cuda_runtime.toml"),
         ("python_cuda_driver.toml", "cuda_driver.toml"),
@@ -238,7 +243,7 @@ MODELLED_BINDINGS = (13, 4)
 
 
 @pytest.mark.parametrize("module", ["runtime", "driver"])
-def test_python_bindings_exist_with_these_parameters(module):
+def test_python_bindings_exist_with_these_parameters(module: str) -> None:
     """Against cuda-python itself, where it is installed with a driver to bind to."""
     try:
         bindings = importlib.import_module(f"cuda.bindings.{module}")
@@ -256,6 +261,20 @@ def test_python_bindings_exist_with_these_parameters(module):
 
 
 # Lookup
+
+
+def known(models: ApiModels, name: str) -> ApiFunction:
+    """The model of a name that has one."""
+    found = models.lookup(name)
+    assert found is not None, name
+    return found
+
+
+def method(models: ApiModels, name: str, receiver: str | None) -> ApiFunction:
+    """The model of a method that has one."""
+    found = models.lookup_method(name, receiver)
+    assert found is not None, name
+    return found
 
 
 @pytest.mark.parametrize(
@@ -280,7 +299,7 @@ def test_python_bindings_exist_with_these_parameters(module):
         ("python", "some.project.checkCudaErrors", "*.checkCudaErrors"),
     ],
 )
-def test_spellings_of_one_function(language, name, same_as):
+def test_spellings_of_one_function(language: Language, name: str, same_as: str) -> None:
     models = load(language)
     found = models.lookup(name)
     assert found is not None
@@ -288,52 +307,54 @@ def test_spellings_of_one_function(language, name, same_as):
     assert msgspec.structs.replace(found, guess=False) == expected
 
 
-def test_a_version_with_its_own_model_is_not_the_unversioned_one():
-    assert load("cuda").lookup("cudaLaunchHostFunc_v2").takes == ("arg2",)
+def test_a_version_with_its_own_model_is_not_the_unversioned_one() -> None:
+    assert known(load("cuda"), "cudaLaunchHostFunc_v2").takes == ("arg2",)
 
 
-def test_unknown_names_have_no_model():
+def test_unknown_names_have_no_model() -> None:
     for name in ("myKernelLauncher", "Pool::grow", "cudaFrobnicate", "", ".nothing", "std::nope"):
         assert load("cuda").lookup(name) is None
     for name in ("mine.helper", "cuda.bindings.cufile.nothing", "torch.nn.Linear"):
         assert load("python").lookup(name) is None
 
 
-def test_the_longest_beginning_wins():
+def test_the_longest_beginning_wins() -> None:
     python = load("python")
-    assert python.lookup("cupy.tensordot").returns.space == "device"
-    assert python.lookup("cupy.cuda.Stream").returns is None
-    assert load("cuda").lookup("nppiMalloc_8u_C1").acquires[0].null_on_failure
+    returned = known(python, "cupy.tensordot").returns
+    assert returned is not None and returned.space == "device"
+    assert known(python, "cupy.cuda.Stream").returns is None
+    assert known(load("cuda"), "nppiMalloc_8u_C1").acquires[0].null_on_failure
 
 
-def test_names_of_which_only_a_part_is_known_are_guesses():
+def test_names_of_which_only_a_part_is_known_are_guesses() -> None:
     cuda, python = load("cuda"), load("python")
-    assert cuda.lookup("cublasSgemm").guess
-    assert cuda.lookup("CUDA_CHECK").guess
-    assert not cuda.lookup("cublasCreate_v2").guess
-    assert python.lookup("helpers.checkCudaErrors").guess
-    assert python.lookup("math.sqrt").guess  # a project may define its own `math`
-    assert not python.lookup("print").guess
+    assert known(cuda, "cublasSgemm").guess
+    assert known(cuda, "CUDA_CHECK").guess
+    assert not known(cuda, "cublasCreate_v2").guess
+    assert known(python, "helpers.checkCudaErrors").guess
+    assert known(python, "math.sqrt").guess  # a project may define its own `math`
+    assert not known(python, "print").guess
 
 
-def test_status_of_a_call_and_of_what_it_acquires_are_one():
+def test_status_of_a_call_and_of_what_it_acquires_are_one() -> None:
     models = load("cuda")
-    assert models.lookup("cudaMalloc").acquires[0].status == "return"
-    assert models.lookup("cudaMalloc").status == "return"
-    assert models.lookup("malloc").acquires[0].status is None
-    assert models.lookup("posix_memalign").status == "return"
-    assert models.lookup("cudaGetErrorString").status is None
+    assert known(models, "cudaMalloc").acquires[0].status == "return"
+    assert known(models, "cudaMalloc").status == "return"
+    assert known(models, "malloc").acquires[0].status is None
+    assert known(models, "posix_memalign").status == "return"
+    assert known(models, "cudaGetErrorString").status is None
 
 
-def test_methods_depend_on_their_receiver():
+def test_methods_depend_on_their_receiver() -> None:
     python = load("python")
-    assert python.lookup_method(".allocate", "rmm-resource").acquires[0].family == "rmm"
-    assert python.lookup_method(".allocate", "core-device").acquires[0].family == "core-buffer"
+    assert method(python, ".allocate", "rmm-resource").acquires[0].family == "rmm"
+    assert method(python, ".allocate", "core-device").acquires[0].family == "core-buffer"
     assert python.lookup_method(".allocate", None) is None
-    assert python.lookup_method(".get", "device").copies.to == "return"
-    assert python.lookup_method(".get", None).copies is None
-    assert python.lookup_method(".data_ptr", "device").dangles == "this"
-    assert python.lookup(".data_ptr").dangles == "this"
+    copied = method(python, ".get", "device").copies
+    assert copied is not None and copied.to == "return"
+    assert method(python, ".get", None).copies is None
+    assert method(python, ".data_ptr", "device").dangles == "this"
+    assert known(python, ".data_ptr").dangles == "this"
 
 
 @pytest.mark.parametrize(
@@ -354,16 +375,16 @@ def test_methods_depend_on_their_receiver():
         ("operator new[]", "host", "operator delete[]"),
     ],
 )
-def test_release_named_in_messages(api, family, release):
+def test_release_named_in_messages(api: str, family: str, release: str) -> None:
     assert load("cuda").family_of(api, family).releases[0] == release
 
 
-def test_loading_is_cached():
+def test_loading_is_cached() -> None:
     assert load("cuda") is load("cuda")
     assert load("cuda") is not load("python")
 
 
-def test_only_the_needed_libraries_are_read():
+def test_only_the_needed_libraries_are_read() -> None:
     code = (
         "from cudalint.apis import loader; models = loader.load('cuda');"
         " models.lookup('cudaMalloc'); print(sorted(item.filename for item in models._pending))"
@@ -399,17 +420,17 @@ acquires = { family = "arena", handle = "*arg0", status = "return" }
 """
 
 
-def test_users_models_stand_beside_and_over_the_shipped_ones(tmp_path):
+def test_users_models_stand_beside_and_over_the_shipped_ones(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(WRAPPER)
     models = load("cuda", (str(file),))
-    assert models.lookup("arena_take").acquires[0].bytes == "bytes"
+    assert known(models, "arena_take").acquires[0].bytes == "bytes"
     assert models.families["arena"].noun == "arena memory"
-    assert models.lookup("cudaMalloc").acquires[0].family == "arena"
-    assert models.lookup("cudaMallocHost").acquires[0].family == "pinned"
+    assert known(models, "cudaMalloc").acquires[0].family == "arena"
+    assert known(models, "cudaMallocHost").acquires[0].family == "pinned"
     assert models.family_of("arena_take", "arena").releases == ("arena_give",)
     assert load("python", (str(file),)).lookup("arena_take") is None
-    assert load("cuda").lookup("cudaMalloc").acquires[0].family == "device"
+    assert known(load("cuda"), "cudaMalloc").acquires[0].family == "device"
 
 
 @pytest.mark.parametrize(
@@ -468,7 +489,9 @@ def test_users_models_stand_beside_and_over_the_shipped_ones(tmp_path):
         ("[lifetimes.x]\nnames = ['own.read']\nloads = 'where'", "lifetimes.x", "loads: `where`"),
     ],
 )
-def test_mistakes_are_named_with_the_nearest_name(tmp_path, text, table, message):
+def test_mistakes_are_named_with_the_nearest_name(
+    tmp_path: Path, text: str, table: str, message: str
+) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)
     with pytest.raises(ModelError) as caught:
@@ -479,7 +502,7 @@ def test_mistakes_are_named_with_the_nearest_name(tmp_path, text, table, message
     assert str(file) in str(caught.value)
 
 
-def test_unreadable_files_are_named(tmp_path):
+def test_unreadable_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"nowhere\.toml"):
         load("cuda", (str(tmp_path / "nowhere.toml"),))
     (tmp_path / "latin.toml").write_bytes(b"# \xe9\n")
@@ -487,19 +510,19 @@ def test_unreadable_files_are_named(tmp_path):
         load("cuda", (str(tmp_path / "latin.toml"),))
 
 
-def test_several_entries_of_a_method_may_be_an_array_of_tables(tmp_path):
+def test_several_entries_of_a_method_may_be_an_array_of_tables(tmp_path: Path) -> None:
     file = tmp_path / "methods.toml"
     file.write_text(
         "[['.shut']]\nreceiver = 'stream'\nreleases = { families = ['stream'], handle = 'this' }\n"
         "[['.shut']]\nmay_throw = false\n"
     )
     models = load("python", (str(file),))
-    assert models.lookup_method(".shut", "stream").releases[0].families == ("stream",)
-    assert models.lookup_method(".shut", "event").releases == ()
-    assert models.lookup(".shut").may_throw is False
+    assert method(models, ".shut", "stream").releases[0].families == ("stream",)
+    assert method(models, ".shut", "event").releases == ()
+    assert known(models, ".shut").may_throw is False
 
 
-def test_reserved_keys_are_the_documented_ones():
+def test_reserved_keys_are_the_documented_ones() -> None:
     from cudalint.apis import loader
 
     assert set(re.findall(r"^- ``(\w+)``", loader.__doc__, re.M)) == RESERVED
@@ -508,7 +531,7 @@ def test_reserved_keys_are_the_documented_ones():
 # The languages inside models
 
 
-def test_paths():
+def test_paths() -> None:
     assert parse_path("*arg0") == ModelPath("argument", 0, dereference=True)
     assert parse_path("*arg0.ptr") == ModelPath("argument", 0, dereference=True, steps=("ptr",))
     assert parse_path("return[1]") == ModelPath("return", steps=(1,))
@@ -523,12 +546,12 @@ def test_paths():
 @pytest.mark.parametrize(
     "text", ["", "arg", "arg0.", "arg0[x]", "arg0 arg1", "**arg0", "&arg0", "template_bytes"]
 )
-def test_paths_that_are_none(text):
+def test_paths_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="`"):
         parse_path(text)
 
 
-def test_amounts():
+def test_amounts() -> None:
     first, second = ModelPath("argument", 0), ModelPath("argument", 1)
     assert parse_amount("arg0 * arg1 + 2") == Arithmetic(
         "+", Arithmetic("*", first, second), Number(2)
@@ -550,12 +573,12 @@ def test_amounts():
     "text",
     ["arg0 +", "(arg0", "arg0)", "nbytes()", "count(arg0, 1)", "exec(arg0)", "arg0 % 2", "2 3"],
 )
-def test_amounts_that_are_none(text):
+def test_amounts_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="`"):
         parse_amount(text)
 
 
-def test_shapes_types_and_directions():
+def test_shapes_types_and_directions() -> None:
     assert parse_shape("args").kind == "arguments"
     assert parse_shape("like a", ("a",)).like == ModelPath("argument", 0, "a")
     assert len(parse_shape("range(arg0, arg1, arg2)").dimensions) == 3
@@ -572,7 +595,7 @@ def test_shapes_types_and_directions():
 
 
 @given(st.text(alphabet="arg01.*+-/()[], |xthisreturn", max_size=20))
-def test_parsers_refuse_or_parse_and_nothing_else(text):
+def test_parsers_refuse_or_parse_and_nothing_else(text: str) -> None:
     for parse in (parse_path, parse_amount, parse_shape, parse_dtype, parse_direction):
         with contextlib.suppress(ValueError):
             parse(text, ("size", "*rest", "dtype"))

@@ -390,8 +390,12 @@ def framework(text: str) -> dict[str, list[str]]:
             continue
         changed = mutant.text.split("\n")
         assert len(changed) - len(rows) == mutant.added_rows
-        kept = [*rows]
-        new = [row for row in changed if row.strip() and not (row in kept and not kept.remove(row))]
+        kept, new = [*rows], []
+        for row in changed:
+            if row in kept:
+                kept.remove(row)
+            elif row.strip():
+                new.append(row)
         found.setdefault(mutant.kind, []).append(" / ".join(map(str.strip, new)))
     return found
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 import types
+from collections.abc import Callable, Sequence
 from importlib.metadata import files as distribution_files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +39,7 @@ from cudalint.findings.rule import Limits
         (123, 123),
     ],
 )
-def test_sizes(text, value):
+def test_sizes(text: str | int, value: int) -> None:
     assert parse_bytes(text) == value
 
 
@@ -55,7 +57,7 @@ def test_sizes(text, value):
         ("16 GiB 2", "is no size"),
     ],
 )
-def test_sizes_that_are_none(text, message):
+def test_sizes_that_are_none(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message).replace(r"\|", "|")):
         parse_bytes(text)
 
@@ -75,7 +77,7 @@ def test_sizes_that_are_none(text, message):
         ("12.1", "sm_121"),
     ],
 )
-def test_targets(text, name):
+def test_targets(text: str, name: str) -> None:
     assert parse_target(text) == name
 
 
@@ -89,12 +91,12 @@ def test_targets(text, name):
         ("sm_999", "is no known target"),
     ],
 )
-def test_targets_that_are_none(text, message):
+def test_targets_that_are_none(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_target(text)
 
 
-def test_no_target_means_every_device():
+def test_no_target_means_every_device() -> None:
     limits = limits_for()
     defaults = Limits()
     assert limits.targets == ()
@@ -106,7 +108,7 @@ def test_no_target_means_every_device():
     assert limits.static_shared == defaults.static_shared == 48 * 1024
 
 
-def test_of_several_targets_the_most_generous_counts():
+def test_of_several_targets_the_most_generous_counts() -> None:
     limits = limits_for(("8.6", "sm_80", "86"))
     assert limits.targets == ("sm_86", "sm_80")
     assert limits.largest_shared == 163 * 1024
@@ -115,12 +117,12 @@ def test_of_several_targets_the_most_generous_counts():
     assert limits_for(("sm_86",)).largest_shared == 99 * 1024
 
 
-def test_a_target_without_known_devices_takes_the_largest_memory():
+def test_a_target_without_known_devices_takes_the_largest_memory() -> None:
     assert devices()["sm_88"].memory is None
     assert limits_for(("sm_88",)).device_memory == limits_for().device_memory
 
 
-def test_given_sizes():
+def test_given_sizes() -> None:
     limits = limits_for(("sm_90",), "3GiB", "1MiB")
     assert limits.device_memory == 3 * 1024**3
     assert limits.device_memory_text == "3GiB"
@@ -128,12 +130,12 @@ def test_given_sizes():
 
 
 @pytest.mark.parametrize("arguments", [(("sm_1",),), ((), "many"), ((), None, "many")])
-def test_bad_arguments_raise_value_errors(arguments):
+def test_bad_arguments_raise_value_errors(arguments: Any) -> None:
     with pytest.raises(ValueError, match="is no"):
         limits_for(*arguments)
 
 
-def test_every_figure_has_a_source():
+def test_every_figure_has_a_source() -> None:
     assert common().source
     for name, device in devices().items():
         assert re.match(r"(guide|cccl)\b", device.source), name
@@ -142,33 +144,38 @@ def test_every_figure_has_a_source():
         assert device.shared_per_sm >= device.largest_shared >= common().default_shared
 
 
-def test_figures_agree_with_nvidias_header():
+def test_figures_agree_with_nvidias_header() -> None:
     text = ""
     for file in distribution_files("nvidia-cuda-cccl") or []:
         if file.name == "arch_traits.h" and "__device" in str(file):
             text = Path(str(file.locate())).read_text()
     if not text:
         pytest.skip("the CCCL wheel has no arch_traits.h here")
-    known = {}
+    known: dict[str, tuple[int, int]] = {}
     for body in re.split(r"template <>", text)[1:]:
         match = re.search(r"arch_traits<arch_id::sm_(\d+)>\(\) noexcept", body)
         if match is None:
             continue
         name = f"sm_{match[1]}"
         basis = re.search(r"= ::cuda::arch_traits<arch_id::sm_(\d+)>\(\)", body)
-        per_sm = re.search(r"max_shared_memory_per_multiprocessor = (\d+) \* 1024", body)
-        optin = re.search(r"max_shared_memory_per_block_optin\s*= (\d+) \* 1024", body)
+        total = re.search(r"max_shared_memory_per_multiprocessor = (\d+) \* 1024", body)
+        largest = re.search(r"max_shared_memory_per_block_optin\s*= (\d+) \* 1024", body)
         if basis:
             known[name] = known[f"sm_{basis[1]}"]
-        elif per_sm:
-            total = int(per_sm[1]) * 1024
+        elif total:
+            size = int(total[1]) * 1024
             reserved = 1024 if int(match[1]) >= 80 else 0
-            known[name] = (total, int(optin[1]) * 1024 if optin else total - reserved)
+            known[name] = (size, int(largest[1]) * 1024 if largest else size - reserved)
     assert len(known) > 15
     for name, (per_sm, optin) in known.items():
         assert name in devices(), f"{name} is new"
         assert devices()[name].shared_per_sm == per_sm, name
         assert devices()[name].largest_shared == optin, name
+
+
+Gpus = Sequence[tuple[int, int, int]]
+"""Of each the two numbers of its compute capability, and its bytes of memory."""
+Machine = Callable[..., None]
 
 
 class FakeDriver(types.ModuleType):
@@ -181,35 +188,35 @@ class FakeDriver(types.ModuleType):
     class Status(int):
         name = "CUDA_ERROR_NO_DEVICE"
 
-    def __init__(self, gpus, status=0):
+    def __init__(self, gpus: Gpus, status: int = 0) -> None:
         super().__init__("cuda.bindings.driver")
         self.gpus, self.status = gpus, self.Status(status)
 
-    def cuInit(self, flags):  # noqa: N802
+    def cuInit(self, flags: int) -> tuple[Status]:  # noqa: N802
         return (self.status,)
 
-    def cuDeviceGetCount(self):  # noqa: N802
+    def cuDeviceGetCount(self) -> tuple[Status, int]:  # noqa: N802
         return (self.status, len(self.gpus))
 
-    def cuDeviceGet(self, ordinal):  # noqa: N802
+    def cuDeviceGet(self, ordinal: int) -> tuple[Status, int]:  # noqa: N802
         return (self.status, ordinal)
 
-    def cuDeviceGetAttribute(self, attribute, device):  # noqa: N802
+    def cuDeviceGetAttribute(self, attribute: int, device: int) -> tuple[Status, int]:  # noqa: N802
         return (self.status, self.gpus[device][attribute - 75])
 
-    def cuDeviceGetName(self, length, device):  # noqa: N802
+    def cuDeviceGetName(self, length: int, device: int) -> tuple[Status, bytes]:  # noqa: N802
         return (self.status, b"A GPU" + b"\0" * 10)
 
-    def cuDeviceTotalMem(self, device):  # noqa: N802
+    def cuDeviceTotalMem(self, device: int) -> tuple[Status, int]:  # noqa: N802
         return (self.status, self.gpus[device][2])
 
 
 @pytest.fixture
-def machine(monkeypatch):
-    def install(gpus, status=0):
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    def install(gpus: Gpus, status: int = 0) -> None:
         driver = FakeDriver(gpus, status)
         bindings = types.ModuleType("cuda.bindings")
-        bindings.driver = driver
+        monkeypatch.setattr(bindings, "driver", driver, raising=False)
         monkeypatch.setitem(sys.modules, "cuda", types.ModuleType("cuda"))
         monkeypatch.setitem(sys.modules, "cuda.bindings", bindings)
         monkeypatch.setitem(sys.modules, "cuda.bindings.driver", driver)
@@ -217,7 +224,7 @@ def machine(monkeypatch):
     return install
 
 
-def test_native_takes_what_the_machine_has(machine):
+def test_native_takes_what_the_machine_has(machine: Machine) -> None:
     machine([(8, 6, 10 * 1024**3), (9, 0, 20 * 1024**3)])
     assert native_devices()[1] == ("sm_90", "A GPU", 20 * 1024**3)
     limits = limits_for(("native",))
@@ -226,7 +233,7 @@ def test_native_takes_what_the_machine_has(machine):
     assert limits.largest_shared == 227 * 1024
 
 
-def test_native_without_a_device(machine):
+def test_native_without_a_device(machine: Machine) -> None:
     machine([])
     with pytest.raises(ValueError, match="native: no GPU here; name a target such as sm_90"):
         limits_for(("native",))
@@ -235,14 +242,14 @@ def test_native_without_a_device(machine):
         limits_for(("native",))
 
 
-def test_native_without_cuda_python(monkeypatch):
+def test_native_without_cuda_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     with pytest.raises(ValueError, match=r"cudalint\[runtime\]"):
         limits_for(("native",))
 
 
 @pytest.mark.gpu
-def test_native_on_this_machine():
+def test_native_on_this_machine() -> None:
     try:
         found = native_devices()
     except ValueError as error:

@@ -8,9 +8,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from test_fixtures import header_cache
 
 from benchmarks.fixes.mending import Mended, faults, mend
+from tests.test_fixtures import header_cache
 
 __all__ = ["header_cache"]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli import Outcome, cudalint, in_folder
+
+from tests.test_cli import Outcome, cudalint, in_folder
 
 __all__ = ["cudalint", "in_folder"]
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_fixtures import FIXTURES, header_cache, options_of, units
 
 from benchmarks import documents
 from benchmarks.common import previewed
@@ -24,6 +23,7 @@ from cudalint.fixes.cpp import CppText
 from cudalint.project.reading import Language
 from cudalint.registry import all_rules
 from cudalint.source import Source
+from tests.test_fixtures import FIXTURES, header_cache, options_of, units
 
 __all__ = ["header_cache"]
 

@@ -132,7 +132,7 @@ def hipified(text: str) -> str:
 
 def programs() -> list[tuple[str, str]]:
     """Of each rule the first program with a bug and its twin: their names and texts."""
-    found = []
+    found: list[tuple[str, str]] = []
     for bad in sorted(FIXTURES.glob("GPU[1-5]*/bad_*.cu")):
         good = bad.with_name(bad.name.replace("bad_", "good_"))
         texts = [path.read_text(encoding="utf-8") for path in (bad, good) if path.exists()]

@@ -12,11 +12,11 @@ import re
 from pathlib import Path
 
 import pytest
-from test_fixtures import FIXTURES, header_cache, options_of, report_of
-from test_rules_meta import RULES, examples, sections
 
 from cudalint.findings.rule import Rule
 from cudalint.reports import text
+from tests.test_fixtures import FIXTURES, header_cache, options_of, report_of
+from tests.test_rules_meta import RULES, examples, sections
 
 __all__ = ["header_cache"]
 

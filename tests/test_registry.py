@@ -13,6 +13,7 @@ import pytest
 from cudalint import registry
 from cudalint.findings.rule import Rule
 from cudalint.registry import BrokenPlugin, RegistryError, UnknownRule, all_rules, find, select
+from cudalint_rules.early_exit_leak import EarlyExitLeak
 
 RULES = all_rules()
 
@@ -71,10 +72,10 @@ def test_between_equals_ignore_decides() -> None:
 
 
 def test_preview_rules_must_be_asked_for() -> None:
-    class Early(RULES["GPU102"]):  # type: ignore[name-defined,misc]
+    class Early(EarlyExitLeak):
         code, name, preview = "GPU199", "early-rule", True
 
-    rules = {**RULES, "GPU199": Early}
+    rules: dict[str, type[Rule]] = {**RULES, "GPU199": Early}
     assert "GPU199" not in codes(select(rules))
     assert "GPU199" not in codes(select(rules, ["GPU1"]))
     assert "GPU199" in codes(select(rules, preview=True))
@@ -118,7 +119,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     entry = importlib.metadata.EntryPoint("house", "house_rules", registry.GROUP)
     ours = importlib.metadata.entry_points(group=registry.GROUP)
     fakes = SimpleNamespace(entry_points=lambda group: [*ours, entry])
-    monkeypatch.setattr(registry.importlib, "metadata", fakes)
+    monkeypatch.setattr(importlib, "metadata", fakes)
     monkeypatch.syspath_prepend(tmp_path)
     registry.all_rules.cache_clear()
     package = tmp_path / "house_rules"

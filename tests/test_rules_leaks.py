@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from rule_facts import acquired, at, end, function, klass, leak, leave, resource, site
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak
 from cudalint.findings.finding import Confidence, Finding, Severity
@@ -16,6 +15,7 @@ from cudalint_rules.exception_leak import ExceptionLeak
 from cudalint_rules.handle_leak import HandleLeak
 from cudalint_rules.overwritten_allocation import OverwrittenAllocation
 from cudalint_rules.unpaired_allocation import UnpairedAllocation
+from tests.rule_facts import acquired, at, end, function, klass, leak, leave, resource, site
 
 FREED = (site(40),)
 RETURN = leave(Exit.RETURN, 31, "cudaMemcpy fails (line 30)", on_failure=True)

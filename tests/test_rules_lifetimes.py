@@ -6,7 +6,6 @@ import textwrap
 from typing import Any
 
 import pytest
-from rule_facts import at, function, site
 
 from cudalint.analysis import analyze
 from cudalint.analysis.facts import (
@@ -27,6 +26,7 @@ from cudalint_rules.checkpoint_on_device import CheckpointOnDevice
 from cudalint_rules.held_while_idle import HeldWhileIdle
 from cudalint_rules.retry_inside_except import RetryInsideExcept
 from cudalint_rules.unremoved_hook import UnremovedHook
+from tests.rule_facts import at, function, site
 
 GIB = 1024**3
 

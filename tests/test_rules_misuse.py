@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from rule_facts import FILE, acquired, at, function, klass, record, resource, site
 
 from cudalint.analysis.facts import (
     ClassFacts,
@@ -32,6 +31,7 @@ from cudalint_rules.mismatched_deallocation import MismatchedDeallocation
 from cudalint_rules.no_op_cleanup import NoOpCleanup
 from cudalint_rules.unused_suppression import UnusedSuppressionRule
 from cudalint_rules.use_after_free import UseAfterFree
+from tests.rule_facts import FILE, acquired, at, function, klass, record, resource, site
 
 MISUSE_RULES: list[type[Rule]] = [DoubleFree, UseAfterFree, MismatchedDeallocation, InvalidFree]
 

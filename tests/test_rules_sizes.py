@@ -7,18 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from rule_facts import (
-    FILE,
-    allocation,
-    at,
-    endpoint,
-    fill,
-    function,
-    kernel,
-    launch,
-    site,
-    transfer,
-)
 
 from cudalint.analysis.facts import FileFacts, FunctionFacts, LaunchSite, Overflow, Transfer
 from cudalint.apis.devices import limits_for
@@ -36,6 +24,18 @@ from cudalint_rules.oversize_static_shared import OversizeStaticShared
 from cudalint_rules.size_overflow import SizeOverflow
 from cudalint_rules.unchecked_allocation import UncheckedAllocation
 from cudalint_rules.unchunked_transfer import UnchunkedTransfer
+from tests.rule_facts import (
+    FILE,
+    allocation,
+    at,
+    endpoint,
+    fill,
+    function,
+    kernel,
+    launch,
+    site,
+    transfer,
+)
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 HOST = endpoint("h_in", "host")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from rule_facts import FILE, at, resource, site
 
 from cudalint.analysis.facts import readable
 from cudalint_rules._wording import (
@@ -14,6 +13,7 @@ from cudalint_rules._wording import (
     quoted,
     rows,
 )
+from tests.rule_facts import FILE, at, resource, site
 
 
 def test_format_against_shows_a_small_difference() -> None:

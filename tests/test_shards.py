@@ -36,8 +36,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("x.cu", "y.cu", "z.cu"):
         (tmp_path / name).write_text(f'#include "keep.cuh"\nbool {name[0]}() {{ return keep(4); }}')
     (tmp_path / "broken.py").write_bytes(b"import torch\n\xff\0\n")
-    cell = {"cell_type": "code", "source": ["import torch\n", "torch.cuda.empty_cache()\n"],
-            "metadata": {}, "outputs": [], "execution_count": None}  # fmt: skip
+    source = ["import torch\n", "torch.cuda.empty_cache()\n"]
+    cell: dict[str, Any] = {"cell_type": "code", "source": source,
+                            "metadata": {}, "outputs": [], "execution_count": None}  # fmt: skip
     (tmp_path / "notes.ipynb").write_text(
         json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     )

@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from browsers import browser
 
 from cudalint import registry
 from cudalint.findings.rule import page_url
+from tests.browsers import browser
 
 __all__ = ["browser"]
 

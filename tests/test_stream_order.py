@@ -66,7 +66,7 @@ void work(float* d, int n, bool late) {{
 }}
 """
     program = read("work.cu", text, ParseOptions())
-    models = {language: load(language) for language in ("cuda", "python")}  # type: ignore[arg-type]
+    models = {language: load(language) for language in ("cuda", "python")}
     found = analyze([program], models).functions
     return next(function for function in found if function.function == "work")
 

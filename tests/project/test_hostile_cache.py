@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from cudalint import __version__
 from cudalint.cli import main
 from cudalint.jobs import AnalysisResult
-from cudalint.project import cache as caches
 from cudalint.project import secret as secrets
 from cudalint.project.cache import FOLDER_NAME, Cache
 
@@ -145,7 +145,7 @@ def test_links_out_of_a_cache_are_not_followed(expected: tuple[int, bytes], tmp_
     Path(FOLDER_NAME).symlink_to(precious, target_is_directory=True)
     assert lint() == expected
     Path(FOLDER_NAME).unlink()
-    for name in ("headers", caches.__version__, "other"):
+    for name in ("headers", __version__, "other"):
         shutil.rmtree(FOLDER_NAME, ignore_errors=True)
         Path(FOLDER_NAME).mkdir()
         Path(FOLDER_NAME, name).symlink_to(precious, target_is_directory=True)

@@ -13,9 +13,7 @@ import jsonschema
 import msgspec
 import pytest
 from junitparser import JUnitXml
-from samples import HOSTILE, HOSTILE_NAMES, IN_CELLS, LEAK, ORDINARY, SAMPLES, SUPPRESSED, WIDE
 from syrupy.assertion import SnapshotAssertion
-from test_sarif import validators
 
 from cudalint.cli import main
 from cudalint.findings.finding import Severity
@@ -24,6 +22,17 @@ from cudalint.reports import formats, github, gitlab, html, junit, markdown, sch
 from cudalint.reports import json as json_report
 from cudalint.reports.report import Report
 from cudalint.reports.style import Style, escaped
+from tests.reports.samples import (
+    HOSTILE,
+    HOSTILE_NAMES,
+    IN_CELLS,
+    LEAK,
+    ORDINARY,
+    SAMPLES,
+    SUPPRESSED,
+    WIDE,
+)
+from tests.reports.test_sarif import validators
 
 
 def render(kind: str, report: Report) -> str:
@@ -281,9 +290,8 @@ def test_the_page_links_to_the_web_only() -> None:
 
 
 def test_long_lines_of_the_page_are_cut_around_the_mark() -> None:
-    from samples import at
-
     from cudalint.source import Source
+    from tests.reports.samples import at
 
     source = Source("long.cu", "x" * 100_000 + "HERE" + "y" * 100_000)
     finding = dataclasses.replace(WIDE, filename="long.cu", span=at(source, 1, "HERE"))

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import browser, contrast, luminance, open_page
-from samples import HOSTILE, HOSTILE_NAMES, IN_CELLS, LEAK, ORDINARY, SOURCES
 
 from cudalint.findings.finding import Severity
 from cudalint.reports import html
 from cudalint.reports.report import Report
 from cudalint.reports.style import escaped
+from tests.browsers import browser, contrast, luminance, open_page
+from tests.reports.samples import HOSTILE, HOSTILE_NAMES, IN_CELLS, LEAK, ORDINARY, SOURCES
 
 __all__ = ["browser", "open_page"]
 pytestmark = pytest.mark.browser

@@ -11,15 +11,15 @@ from urllib.parse import unquote
 
 import jsonschema
 import pytest
-from samples import HOSTILE, IN_CELLS, LEAK, ORDINARY, SAMPLES, ExampleRule
 
-from cudalint.findings.finding import Confidence
+from cudalint.findings.finding import Confidence, Finding, Step
 from cudalint.findings.judged import precision
 from cudalint.registry import all_rules
 from cudalint.reports import sarif
 from cudalint.reports.hosts import told
 from cudalint.reports.report import Report
 from cudalint.reports.style import escaped
+from tests.reports.samples import HOSTILE, IN_CELLS, LEAK, ORDINARY, SAMPLES, ExampleRule
 
 LEVELS = {"error": "error", "warning": "warning", "note": "info"}
 
@@ -117,7 +117,8 @@ def test_read_back(sample: str) -> None:
             )
             for one in steps
         ] == [(*expected(one.filename, one.span, report), escaped(one.message)) for one in path]
-        aside = [*(step for step in finding.steps if step.aside), *finding.parts]
+        aside: list[Step | Finding] = [step for step in finding.steps if step.aside]
+        aside += finding.parts
         assert [place(one, report) for one in result.get("relatedLocations", [])] == [
             expected(one.filename, one.span, report) for one in aside
         ]

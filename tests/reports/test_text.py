@@ -9,7 +9,6 @@ import re
 from types import ModuleType
 
 import pytest
-from samples import HELPER, at, step
 from syrupy.assertion import SnapshotAssertion
 
 from cudalint.findings.finding import Confidence, Finding, Severity
@@ -19,6 +18,7 @@ from cudalint.reports import concise, json, statistics, text
 from cudalint.reports.report import Report
 from cudalint.reports.style import Style, escaped, use_color
 from cudalint.source import Source, Span
+from tests.reports.samples import HELPER, at, step
 
 BLUR = Source(
     "src/blur.cu",

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from cudalint.runtime.account import Account, account
 from cudalint.runtime.build import BuildOptions, Executable, build
-from cudalint.runtime.devices import Simulated
+from cudalint.runtime.devices import Device, Simulated
 from cudalint.runtime.execute import Run, RunResult, execute
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.processes import ProcessLimits
 from cudalint.runtime.toolkit import ToolkitError, find_compiler, find_nvcc
+from cudalint.runtime.trace import Trace
 
 HEAD = """\
 #include <cuda_runtime_api.h>
@@ -50,7 +52,7 @@ class Lab:
     def run(
         self,
         program: str | Executable,
-        device: Simulated | None = None,
+        device: Device | None = None,
         *,
         fault: Fault | None = None,
         limits: ProcessLimits | None = None,
@@ -66,6 +68,17 @@ class Lab:
                 environment=environment or {},
             )
         )
+
+
+def trace_of(result: RunResult) -> Trace:
+    """Of a program that loaded the ledger."""
+    assert result.trace is not None, result.problem
+    return result.trace
+
+
+def account_of(result: RunResult) -> Account:
+    """The sum of what it did."""
+    return account(trace_of(result).events)
 
 
 def build_cases(folder: Path, head: str, bodies: Mapping[str, str], begin: str = "") -> Executable:

@@ -11,14 +11,13 @@ import pytest
 
 from cudalint.cli import main
 from cudalint.project.compile_commands import CompileFlags
-from cudalint.runtime.account import account
 from cudalint.runtime.build import BuildOptions, Executable, build
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.events import EventKind, Violation
 from cudalint.runtime.execute import Run, RunResult, execute
 from cudalint.runtime.frames import Resolver, user_frame
 from cudalint.runtime.toolkit import find_nvcc
-from tests.runtime.conftest import needs_nvcc
+from tests.runtime.conftest import account_of, needs_nvcc, trace_of
 from tests.runtime.test_commands import shared_runtime
 
 pytestmark = needs_nvcc
@@ -116,7 +115,7 @@ def run(executable: Executable, *arguments: str) -> RunResult:
 
 
 def static_shared(result: RunResult) -> list[int]:
-    launches = (event for event in result.trace.events if event.kind is EventKind.LAUNCH)
+    launches = (event for event in trace_of(result).events if event.kind is EventKind.LAUNCH)
     return [event.launch.static_shared for event in launches if event.launch is not None]
 
 
@@ -151,7 +150,7 @@ def test_shared_memory_of_another_file_counts_once(program: Executable) -> None:
     ],
 )
 def test_what_is_wrong(program: Executable, case: str, violation: Violation, text: str) -> None:
-    (event,) = account(run(program, case).trace.events).violations
+    (event,) = account_of(run(program, case)).violations
     assert event.violation is violation
     assert text in event.text
 
@@ -161,7 +160,7 @@ def test_what_is_wrong(program: Executable, case: str, violation: Violation, tex
 )
 def test_what_is_right(program: Executable, case: str) -> None:
     result = run(program, case)
-    assert account(result.trace.events).violations == ()
+    assert account_of(result).violations == ()
     assert static_shared(result)
 
 
@@ -169,7 +168,7 @@ def test_only_what_a_kernel_was_given_is_tainted(program: Executable) -> None:
     text = program.sources[0].read_text().splitlines()
     frames = (
         user_frame(Resolver().resolve(event.stack), program.sources)
-        for event in account(run(program, "tainted").trace.events).tainted
+        for event in account_of(run(program, "tainted")).tainted
     )
     lines = [text[frame.line - 1] for frame in frames if frame is not None]
     assert [line.partition("// ")[2] for line in lines] == ["tainted"]
@@ -200,7 +199,7 @@ def test_kernels_that_launch_kernels(tmp_path: Path) -> None:
     result = run(build(source, tmp_path / "build"))
     # The inner one has shared memory of its own.
     assert static_shared(result) == [0, 256]
-    (violation,) = account(result.trace.events).violations
+    (violation,) = account_of(result).violations
     assert violation.violation is Violation.LAUNCH_REFUSED
 
 
@@ -255,7 +254,7 @@ def test_too_much_static_shared_memory_is_still_shown(tmp_path: Path) -> None:
         """
     )
     result = run(build(source, tmp_path / "build", LINKED))
-    (violation,) = account(result.trace.events).violations
+    (violation,) = account_of(result).violations
     assert "65536 bytes of static shared memory" in violation.text
 
 
@@ -288,8 +287,8 @@ def test_a_program_that_was_linked_elsewhere(
     objects: list[Path] = []
     for file in sources(tmp_path, CASES):
         objects.append(file.with_suffix(".o"))
-        command = [nvcc.path, "-dc", code, "-no-compress", file, "-o", objects[-1]]
-        subprocess.run(command, check=True)
+        options = ["-dc", code, "-no-compress"]
+        subprocess.run([nvcc.path, *options, file, "-o", objects[-1]], check=True)
     program = str(tmp_path / "program")
     subprocess.run([nvcc.path, "-cudart", "shared", code, *objects, "-o", program], check=True)
     for case, status in (("too many threads", 1), ("all threads", 0)):

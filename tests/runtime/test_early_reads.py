@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from cudalint.runtime.account import account
+from cudalint.runtime.build import Executable
 from cudalint.runtime.events import EventKind, Violation
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frames import Resolver, user_frame
-from tests.runtime.conftest import build_cases
+from tests.runtime.conftest import Lab, account_of, build_cases, trace_of
 
 HEAD = """\
 #include <cuda_runtime_api.h>
@@ -119,28 +121,28 @@ assert len(BODIES) == len(IN_TIME) + len(TOO_EARLY)
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory, compiler):
+def cases(tmp_path_factory: pytest.TempPathFactory, compiler: Path) -> Executable:
     return build_cases(tmp_path_factory.mktemp("cases"), HEAD, BODIES, "begin();")
 
 
-def violations(lab, executable, name):
+def violations(lab: Lab, executable: Executable, name: str) -> list[Violation | None]:
     """What a program shows that comes to its end."""
     result = lab.run(executable, environment={"CASE": str(list(BODIES).index(name))})
     assert (result.exit_status, result.problem) == (0, "")
-    return [event.violation for event in account(result.trace.events).violations]
+    return [event.violation for event in account_of(result).violations]
 
 
 @pytest.mark.parametrize("name", IN_TIME)
-def test_in_time(lab, cases, name):
+def test_in_time(lab: Lab, cases: Executable, name: str) -> None:
     assert violations(lab, cases, name) == []
 
 
 @pytest.mark.parametrize("name", TOO_EARLY)
-def test_too_early(lab, cases, name):
+def test_too_early(lab: Lab, cases: Executable, name: str) -> None:
     assert violations(lab, cases, name) == [Violation.UNSYNCHRONIZED_READ]
 
 
-def test_it_says_what_and_where(lab):
+def test_it_says_what_and_where(lab: Lab) -> None:
     executable = lab.build(
         """
         static int last(const int *values) {
@@ -158,7 +160,7 @@ def test_it_says_what_and_where(lab):
     )
     result = lab.run(executable)
     assert result.exit_status == 0
-    (event,) = account(result.trace.events).violations
+    (event,) = account_of(result).violations
     assert (event.api, event.family, event.bytes) == ("cudaMemcpyAsync", "pinned", 32768)
     assert event.text == (
         "the host reads what cudaMemcpyAsync may still be copying: nothing has waited for it"
@@ -169,13 +171,14 @@ def test_it_says_what_and_where(lab):
         ("last", line + 3),
         ("main", line + 8),
     ]
-    assert user_frame(stack, executable.sources).function == "last"
+    frame = user_frame(stack, executable.sources)
+    assert frame is not None and frame.function == "last"
 
 
 @pytest.mark.parametrize(
     "read", ["memcpy(copied, landed, 4000)", 'snprintf(text, 9, "%.8s", letters)']
 )
-def test_a_function_of_the_c_library_reads(lab, read):
+def test_a_function_of_the_c_library_reads(lab: Lab, read: str) -> None:
     """The stack leads out of it: what counts is the line that called it."""
     executable = lab.build(
         f"""
@@ -190,13 +193,14 @@ def test_a_function_of_the_c_library_reads(lab, read):
         """,
         head=HEAD + "#include <cstdio>\n",
     )
-    (event,) = account(lab.run(executable).trace.events).violations
+    (event,) = account_of(lab.run(executable)).violations
     frame = user_frame(Resolver().resolve(event.stack), executable.sources)
     assert event.violation is Violation.UNSYNCHRONIZED_READ
+    assert frame is not None
     assert (frame.function, frame.line) == ("main", HEAD.count("\n") + 8)
 
 
-def test_a_wait_that_fails_proves_nothing(lab):
+def test_a_wait_that_fails_proves_nothing(lab: Lab) -> None:
     executable = lab.build(
         """
         int main() {
@@ -208,9 +212,9 @@ def test_a_wait_that_fails_proves_nothing(lab):
         """,
         head=HEAD,
     )
-    base = lab.run(executable).trace.events
+    base = trace_of(lab.run(executable)).events
     wait = next(event for event in base if event.kind is EventKind.SYNC)
     result = lab.run(executable, fault=Fault(call=wait.call, api=wait.api))
-    summary = account(result.trace.events)
+    summary = account_of(result)
     assert summary.injected is not None and summary.violations == ()
     assert result.exit_status == 0

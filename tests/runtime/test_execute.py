@@ -6,14 +6,16 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cudalint.runtime.account import account
 from cudalint.runtime.build import BuildError, BuildOptions, build
 from cudalint.runtime.devices import Simulated
-from cudalint.runtime.execute import Run, execute
+from cudalint.runtime.execute import Run, RunResult, execute
 from cudalint.runtime.processes import ProcessLimits
+from tests.runtime.conftest import Lab, account_of, trace_of
 
 LEAK = "void *p; cudaMalloc(&p, 64);"
 
@@ -30,7 +32,7 @@ def running(marker: str) -> list[int]:
     return found
 
 
-def run(lab, body: str, seconds: float = 20, **limits):
+def run(lab: Lab, body: str, seconds: float = 20, **limits: int) -> RunResult:
     marker = f"CUDALINT_TEST_MARKER_{os.urandom(8).hex()}"
     result = lab.run(
         "int main() {" + LEAK + body + "}",
@@ -53,18 +55,18 @@ def run(lab, body: str, seconds: float = 20, **limits):
         ("return 300;", "exit status 44"),
     ],
 )
-def test_ends(lab, body, ending):
+def test_ends(lab: Lab, body: str, ending: str) -> None:
     result = lab.run(
         "#include <signal.h>\nint main() {" + LEAK + body + "}",
         limits=ProcessLimits(seconds=20),
     )
     assert result.ending == ending
     assert result.problem == ""
-    assert result.trace.complete == (ending == "exit status 44")
-    assert len(account(result.trace.events).leaks) == 1
+    assert trace_of(result).complete == (ending == "exit status 44")
+    assert len(account_of(result).leaks) == 1
 
 
-def test_hang(lab):
+def test_hang(lab: Lab) -> None:
     start = time.monotonic()
     result = run(lab, "for (;;) pause();", seconds=1.5)
     assert result.timed_out
@@ -72,11 +74,11 @@ def test_hang(lab):
     assert time.monotonic() - start < 60
 
 
-def test_a_signal_while_it_is_started(lab, monkeypatch):
+def test_a_signal_while_it_is_started(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its handler leaves when the program runs already, but was not handed to us yet."""
 
-    class Interrupted(subprocess.Popen):
-        def __init__(self, *arguments, **options):
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             raise SystemExit(143)
 
@@ -88,7 +90,7 @@ def test_a_signal_while_it_is_started(lab, monkeypatch):
     assert running(marker) == []
 
 
-def test_children_are_ended(lab):
+def test_children_are_ended(lab: Lab) -> None:
     result = run(
         lab,
         """
@@ -106,7 +108,7 @@ def test_children_are_ended(lab):
     assert result.survivors >= 3
 
 
-def test_cuda_does_not_survive_a_fork(lab):
+def test_cuda_does_not_survive_a_fork(lab: Lab) -> None:
     result = lab.run(
         "#include <sys/wait.h>\nint main() {"
         + LEAK
@@ -121,12 +123,12 @@ def test_cuda_does_not_survive_a_fork(lab):
         }""",
     )
     assert result.exit_status == 7
-    assert len(account(result.trace.events).leaks) == 1
+    assert len(account_of(result).leaks) == 1
     (child,) = result.children
     assert account(child.events).leaks == ()
 
 
-def test_exit_in_a_thread(lab):
+def test_exit_in_a_thread(lab: Lab) -> None:
     executable = lab.build(
         """
         #include <thread>
@@ -142,11 +144,11 @@ def test_exit_in_a_thread(lab):
     )
     result = lab.run(executable)
     assert result.exit_status == 5
-    (leak,) = account(result.trace.events).leaks
-    assert leak.thread > 0 or result.trace.complete
+    (leak,) = account_of(result).leaks
+    assert leak.thread > 0 or trace_of(result).complete
 
 
-def test_megabytes_of_output(lab):
+def test_megabytes_of_output(lab: Lab) -> None:
     result = run(
         lab,
         """
@@ -161,7 +163,7 @@ def test_megabytes_of_output(lab):
     assert (len(result.stdout), result.output_cut) == (100_000, True)
 
 
-def test_memory_is_limited(lab):
+def test_memory_is_limited(lab: Lab) -> None:
     result = run(
         lab,
         """
@@ -177,7 +179,7 @@ def test_memory_is_limited(lab):
     assert result.exit_status == 9
 
 
-def test_a_temporary_folder_of_its_own(lab):
+def test_a_temporary_folder_of_its_own(lab: Lab) -> None:
     result = run(
         lab,
         """
@@ -193,7 +195,7 @@ def test_a_temporary_folder_of_its_own(lab):
     assert not Path(result.stdout).exists()
 
 
-def test_not_built_against_the_ledger():
+def test_not_built_against_the_ledger() -> None:
     result = execute(Run(["/bin/true"], Simulated()))
     assert (result.exit_status, result.trace) == (0, None)
     assert "never loaded the ledger" in result.problem
@@ -201,7 +203,7 @@ def test_not_built_against_the_ledger():
         execute(Run(["/no-such-program"], Simulated()))
 
 
-def test_does_not_compile(tmp_path, compiler):
+def test_does_not_compile(tmp_path: Path, compiler: Path) -> None:
     source = tmp_path / "broken.cpp"
     source.write_text("#include <cuda_runtime_api.h>\nint main() { return undeclared_thing; }\n")
     with pytest.raises(BuildError, match="undeclared_thing") as caught:
@@ -212,7 +214,7 @@ def test_does_not_compile(tmp_path, compiler):
         build(tmp_path / "nothing", tmp_path / "build", BuildOptions())
 
 
-def test_another_program_of_the_same_process(lab):
+def test_another_program_of_the_same_process(lab: Lab) -> None:
     result = run(lab, 'execl("/bin/sh", "sh", "-c", "exit 4", (char *)0); return 1;')
     assert result.exit_status == 4
     assert result.trace is not None

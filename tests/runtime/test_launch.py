@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from cudalint.runtime.account import account
+from cudalint.runtime.build import Executable, build
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.events import EventKind, Violation
+from cudalint.runtime.execute import Run, RunResult, execute
 from cudalint.runtime.frames import Resolver, user_frame
 from cudalint.runtime.toolkit import find_nvcc
+from tests.runtime.conftest import Lab, account_of, trace_of
 
 pytestmark = pytest.mark.skipif(find_nvcc() is None, reason="no nvcc on this machine")
 
@@ -31,13 +35,13 @@ __global__ void __launch_bounds__(128) narrow(float *out) { out[threadIdx.x] = 1
 """
 
 
-def run(lab, main: str, device: Simulated | None = None):
+def run(lab: Lab, main: str, device: Simulated | None = None) -> tuple[Executable, RunResult]:
     executable = lab.build(KERNELS + main, "program.cu", HEAD)
     result = lab.run(executable, device)
     return executable, result
 
 
-def test_refusals(lab):
+def test_refusals(lab: Lab) -> None:
     _, result = run(
         lab,
         """
@@ -70,17 +74,18 @@ def test_refusals(lab):
         """,
     )
     assert (result.exit_status, result.stdout) == (0, "")
-    found = [event.violation for event in account(result.trace.events).violations]
+    found = [event.violation for event in account_of(result).violations]
     assert found == [Violation.LAUNCH_REFUSED] * 7 + [
         Violation.MISSING_SHARED,
         Violation.USE_AFTER_FREE,
     ]
-    launches = [event for event in result.trace.events if event.kind is EventKind.LAUNCH]
-    assert launches[1].launch.static_shared == 4096
-    assert launches[1].launch.dynamic_shared == 40000
+    launches = [event for event in trace_of(result).events if event.kind is EventKind.LAUNCH]
+    second = launches[1].launch
+    assert second is not None
+    assert (second.static_shared, second.dynamic_shared) == (4096, 40000)
 
 
-def test_taint(lab):
+def test_taint(lab: Lab) -> None:
     executable, result = run(
         lab,
         """
@@ -110,17 +115,17 @@ def test_taint(lab):
     assert result.exit_status == 0
     resolver = Resolver()
     text = executable.sources[0].read_text().splitlines()
-    for event in result.trace.events:
+    for event in trace_of(result).events:
         frame = user_frame(resolver.resolve(event.stack), executable.sources)
         line = text[frame.line - 1] if frame else ""
         if event.kind is EventKind.TAINTED_READ:
             assert line.endswith("// tainted")
         assert not (event.kind is EventKind.LAUNCH and "<<<" not in line)
-    assert len(account(result.trace.events).tainted) == 3
-    assert account(result.trace.events).violations == ()
+    assert len(account_of(result).tainted) == 3
+    assert account_of(result).violations == ()
 
 
-def test_taint_of_managed_memory(lab):
+def test_taint_of_managed_memory(lab: Lab) -> None:
     executable, result = run(
         lab,
         """
@@ -144,15 +149,16 @@ def test_taint_of_managed_memory(lab):
     )
     assert result.exit_status == 0
     text = executable.sources[0].read_text().splitlines()
-    places = [
-        text[user_frame(Resolver().resolve(event.stack), executable.sources).line - 1]
-        for event in account(result.trace.events).tainted
-    ]
+    frames = (
+        user_frame(Resolver().resolve(event.stack), executable.sources)
+        for event in account_of(result).tainted
+    )
+    places = [text[frame.line - 1] for frame in frames if frame is not None]
     assert [place.strip() for place in places] == ["float got = m[2];  // tainted"]
-    assert account(result.trace.events).violations == ()
+    assert account_of(result).violations == ()
 
 
-def test_graphs(lab):
+def test_graphs(lab: Lab) -> None:
     _, result = run(
         lab,
         """
@@ -179,13 +185,10 @@ def test_graphs(lab):
         """,
     )
     assert result.exit_status == 0
-    assert [leak.family for leak in account(result.trace.events).leaks] == ["graph"]
+    assert [leak.family for leak in account_of(result).leaks] == ["graph"]
 
 
-def test_a_folder_is_one_program(tmp_path, compiler):
-    from cudalint.runtime.build import build
-    from cudalint.runtime.execute import Run, execute
-
+def test_a_folder_is_one_program(tmp_path: Path, compiler: Path) -> None:
     folder = tmp_path / "two"
     folder.mkdir()
     (folder / "kernel.cu").write_text(
@@ -199,10 +202,10 @@ def test_a_folder_is_one_program(tmp_path, compiler):
     executable = build(folder, tmp_path / "build")
     result = execute(Run([executable.path], Simulated(target="sm_75", capacity=1 << 20)))
     assert result.exit_status == 0
-    assert sum(event.kind is EventKind.LAUNCH for event in result.trace.events) == 1
+    assert sum(event.kind is EventKind.LAUNCH for event in trace_of(result).events) == 1
 
 
-def test_kernels_that_launch_kernels(lab):
+def test_kernels_that_launch_kernels(lab: Lab) -> None:
     executable = lab.build(
         """
         __global__ void inner(int *p) { *p = 1; }
@@ -238,22 +241,22 @@ LARGE = """
     """
 
 
-def test_static_shared_memory_that_no_device_has(lab):
+def test_static_shared_memory_that_no_device_has(lab: Lab) -> None:
     _, result = run(lab, LARGE)
     assert result.exit_status != 0
-    (violation,) = account(result.trace.events).violations
+    (violation,) = account_of(result).violations
     assert violation.violation is Violation.LAUNCH_REFUSED
     assert "65536 bytes of static shared memory" in violation.text
 
 
-def test_a_specific_target_takes_more_static_shared_memory(lab):
+def test_a_specific_target_takes_more_static_shared_memory(lab: Lab) -> None:
     executable = lab.build(LARGE, "program.cu")
     assert lab.run(executable, Simulated("sm_90a")).exit_status == 0
     assert lab.run(executable, Simulated("sm_90")).exit_status != 0
     assert lab.run(executable, Simulated("sm_80")).exit_status != 0
 
 
-def test_default_streams_per_thread(lab):
+def test_default_streams_per_thread(lab: Lab) -> None:
     result = lab.run(
         lab.build(
             """
@@ -273,7 +276,7 @@ def test_default_streams_per_thread(lab):
     assert result.exit_status == 0
 
 
-def test_attributes_say_what_the_properties_say(lab):
+def test_attributes_say_what_the_properties_say(lab: Lab) -> None:
     result = lab.run(
         """
         static int differs(cudaDeviceAttr which, int wanted) {
@@ -297,7 +300,9 @@ def test_attributes_say_what_the_properties_say(lab):
 
 
 @pytest.mark.parametrize(("ending", "lost"), [("cudaGraphDestroy(g)", 0), ("0", 1)])
-def test_a_capture_into_a_graph_that_there_is_acquires_none(lab, ending: str, lost: int) -> None:
+def test_a_capture_into_a_graph_that_there_is_acquires_none(
+    lab: Lab, ending: str, lost: int
+) -> None:
     _, result = run(
         lab,
         """
@@ -322,5 +327,5 @@ def test_a_capture_into_a_graph_that_there_is_acquires_none(lab, ending: str, lo
         """.replace("ENDING", ending),
     )
     assert result.exit_status == 0
-    leaks = account(result.trace.events).leaks
+    leaks = account_of(result).leaks
     assert [leak.family for leak in leaks] == ["graph"] * lost

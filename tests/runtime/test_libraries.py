@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cudalint.runtime.account import account
 from cudalint.runtime.events import Violation
 from cudalint.runtime.libraries import (
     generate,
@@ -11,11 +10,12 @@ from cudalint.runtime.libraries import (
     undeclared_headers,
     undefined_functions,
 )
+from tests.runtime.conftest import Lab, account_of
 
 HEAD = "#include <cuda_runtime_api.h>\n#include <cublas_v2.h>\n#include <cufft.h>\n"
 
 
-def test_handles(lab):
+def test_handles(lab: Lab) -> None:
     executable = lab.build(
         """
         int main() {
@@ -38,7 +38,7 @@ def test_handles(lab):
     )
     result = lab.run(executable)
     assert (result.exit_status, result.problem) == (0, "")
-    sums = account(result.trace.events)
+    sums = account_of(result)
     assert [leak.family for leak in sums.leaks] == ["cublas"]
     assert [event.violation for event in sums.violations] == [Violation.USE_AFTER_FREE]
     # What a library wrote is as unknown as what a kernel wrote.
@@ -46,20 +46,20 @@ def test_handles(lab):
     assert sums.notes == ("not computed: cublasSscal",)
 
 
-def test_what_the_linker_asked_for():
+def test_what_the_linker_asked_for() -> None:
     output = "a.o: undefined reference to `cublasCreate_v2'\nundefined reference to `mine'\n"
     assert undefined_functions(output) == {"cublasCreate_v2"}
     assert link_arguments(["cublasCreate_v2", "cufftPlan1d"]) == ["-lcublas", "-lcufft"]
 
 
-def test_a_size_is_written_where_the_program_looks():
+def test_a_size_is_written_where_the_program_looks() -> None:
     text = generate(
         ["cusolverDnSpotrf_bufferSize"], ["cusolverDnSpotrf_bufferSize(h, f(1, 2), &n);"]
     )
     assert "all, 3, a2, 4," in text
 
 
-def test_the_headers_of_what_a_compiler_does_not_know():
+def test_the_headers_of_what_a_compiler_does_not_know() -> None:
     output = (
         'a.cu(3): error: identifier "cufftComplex" is undefined\n'
         "b.cpp:4:1: error: ‘ncclComm_t’ does not name a type\n"
@@ -69,6 +69,6 @@ def test_the_headers_of_what_a_compiler_does_not_know():
     assert undeclared_headers(output) == ["cufft.h", "nccl.h"]
 
 
-def test_what_it_generates_can_be_told_again():
+def test_what_it_generates_can_be_told_again() -> None:
     names = ["cufftDestroy", "cublasGetStatusString", "nvrtcCompileProgram"]
     assert generated_functions(generate(names, [])) == sorted(names)

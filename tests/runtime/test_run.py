@@ -45,7 +45,8 @@ int main(int count, char** words) {
 def build(folder: Path, *options: str) -> Path:
     source = folder / "program.cpp"
     source.write_text(PROGRAM)
-    command = [find_compiler(), "-O0", *options, "-isystem", cuda_include(find_nvcc()), source]
+    headers = str(cuda_include(find_nvcc()))
+    command = [str(find_compiler()), "-O0", *options, "-isystem", headers, str(source)]
     subprocess.run([*command, shared_runtime(), "-o", folder / "program"], check=True)
     return folder / "program"
 

@@ -4,12 +4,14 @@ processes' memory, external memory, memory nodes of graphs."""
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from cudalint.runtime.account import account
-from cudalint.runtime.devices import Gpu, Simulated
+from cudalint.runtime.account import Account, account
+from cudalint.runtime.devices import Device, Gpu, Simulated
 from cudalint.runtime.events import Violation
+from tests.runtime.conftest import Lab, account_of
 
 MIB = 1024 * 1024
 
@@ -48,17 +50,17 @@ RUNTIME = """
 """
 
 
-def run(lab, text, head, device=None):
+def run(lab: Lab, text: str, head: str, device: Device | None = None) -> Account:
     result = lab.run(lab.build(text, head=head), device)
     assert (result.exit_status, result.problem) == (0, "")
-    return account(result.trace.events)
+    return account_of(result)
 
 
-def told(summary):
+def told(summary: Account) -> list[tuple[Violation | None, str]]:
     return [(event.violation, event.family) for event in summary.violations]
 
 
-def test_mappings_side_by_side_are_one_piece(lab):
+def test_mappings_side_by_side_are_one_piece(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -95,7 +97,7 @@ def test_mappings_side_by_side_are_one_piece(lab):
     assert (told(summary), summary.leaks, summary.peak) == ([], (), 4 * MIB)
 
 
-def test_memory_stays_until_its_last_mapping_is_gone(lab):
+def test_memory_stays_until_its_last_mapping_is_gone(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -131,7 +133,7 @@ def test_memory_stays_until_its_last_mapping_is_gone(lab):
     assert (told(summary), summary.leaks) == ([], ())
 
 
-def test_what_virtual_memory_management_refuses(lab):
+def test_what_virtual_memory_management_refuses(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -163,7 +165,7 @@ def test_what_virtual_memory_management_refuses(lab):
     assert (told(summary), summary.leaks) == ([], ())
 
 
-def test_misuses_of_virtual_memory(lab):
+def test_misuses_of_virtual_memory(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -201,7 +203,7 @@ def test_misuses_of_virtual_memory(lab):
     assert [one.family for one in summary.kept] == ["address-range"]
 
 
-def test_shareable_handles(lab):
+def test_shareable_handles(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -226,7 +228,7 @@ def test_shareable_handles(lab):
     ]
 
 
-def test_memory_of_another_process(lab):
+def test_memory_of_another_process(lab: Lab) -> None:
     result = lab.run(
         lab.build(
             """
@@ -271,7 +273,7 @@ def test_memory_of_another_process(lab):
     )
     assert (result.exit_status, result.problem) == (0, "")
     (child_trace,) = result.children
-    parent, child = account(result.trace.events), account(child_trace.events)
+    parent, child = account_of(result), account(child_trace.events)
     assert (told(parent), parent.leaks) == ([(Violation.USE_AFTER_FREE, "device")], ())
     assert told(child) == [
         (Violation.WRONG_DEALLOCATOR, "ipc-memory"),
@@ -284,7 +286,9 @@ def test_memory_of_another_process(lab):
     assert len(child.tainted) == 1
 
 
-def test_what_a_runtime_opens_twice_is_closed_twice(lab, compiler, tmp_path):
+def test_what_a_runtime_opens_twice_is_closed_twice(
+    lab: Lab, compiler: Path, tmp_path: Path
+) -> None:
     source, library = tmp_path / "runtime.c", tmp_path / "runtime.so"
     source.write_text(
         """
@@ -316,7 +320,7 @@ def test_what_a_runtime_opens_twice_is_closed_twice(lab, compiler, tmp_path):
     assert summary.leaks == ()
 
 
-def test_external_memory(lab):
+def test_external_memory(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -357,7 +361,7 @@ def test_external_memory(lab):
     ]
 
 
-def test_external_semaphores(lab):
+def test_external_semaphores(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -406,7 +410,7 @@ static size_t left() {
 """
 
 
-def test_a_graph_owns_what_it_frees(lab):
+def test_a_graph_owns_what_it_frees(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -439,7 +443,7 @@ def test_a_graph_owns_what_it_frees(lab):
 
 
 @pytest.mark.parametrize("freed", ["cudaFree(p)", "cudaFreeAsync(p, 0)", "0"])
-def test_what_a_graph_leaves_is_freed_by_the_program(lab, freed):
+def test_what_a_graph_leaves_is_freed_by_the_program(lab: Lab, freed: str) -> None:
     summary = run(
         lab,
         f"""
@@ -465,7 +469,7 @@ def test_what_a_graph_leaves_is_freed_by_the_program(lab, freed):
     assert [(one.api, one.bytes) for one in summary.leaks] == lost
 
 
-def test_a_graph_that_frees_on_launch(lab):
+def test_a_graph_that_frees_on_launch(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -487,7 +491,7 @@ def test_a_graph_that_frees_on_launch(lab):
     assert (told(summary), summary.leaks) == ([], ())
 
 
-def test_nodes_of_every_kind_by_one_function(lab):
+def test_nodes_of_every_kind_by_one_function(lab: Lab) -> None:
     summary = run(
         lab,
         """
@@ -548,7 +552,7 @@ def test_nodes_of_every_kind_by_one_function(lab):
     assert summary.notes == ("unsupported: cudaGraphAddNode of another kind",)
 
 
-def test_misuses_of_memory_of_graphs(lab):
+def test_misuses_of_memory_of_graphs(lab: Lab) -> None:
     summary = run(
         lab,
         """

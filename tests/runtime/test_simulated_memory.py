@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from cudalint.runtime.account import account
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.events import EventKind, Violation
+from cudalint.runtime.execute import RunResult
 from cudalint.runtime.frames import Resolver, user_frame
+from tests.runtime.conftest import Lab, account_of, trace_of
 
 MIB = 1024 * 1024
 
 
-def violations(result):
-    return [event.violation for event in account(result.trace.events).violations]
+def violations(result: RunResult) -> list[Violation | None]:
+    return [event.violation for event in account_of(result).violations]
 
 
-def test_a_leak_shows_with_its_line(lab):
+def test_a_leak_shows_with_its_line(lab: Lab) -> None:
     executable = lab.build(
         """
         static float *grab(size_t n) {
@@ -30,16 +31,17 @@ def test_a_leak_shows_with_its_line(lab):
         """
     )
     result = lab.run(executable)
-    assert (result.exit_status, result.problem, result.trace.complete) == (0, "", True)
-    (leak,) = account(result.trace.events).leaks
+    assert (result.exit_status, result.problem, trace_of(result).complete) == (0, "", True)
+    (leak,) = account_of(result).leaks
     assert (leak.api, leak.family, leak.bytes) == ("cudaMalloc", "device", 4096)
     stack = Resolver().resolve(leak.stack)
     frame = user_frame(stack, executable.sources)
+    assert frame is not None
     assert (frame.function, frame.line) == ("grab", 9)
     assert [f.function for f in stack][:2] == ["grab", "main"]
 
 
-def test_out_of_memory_by_capacity(lab):
+def test_out_of_memory_by_capacity(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -61,11 +63,11 @@ def test_out_of_memory_by_capacity(lab):
         Simulated(capacity=64 * MIB),
     )
     assert result.exit_status == 0
-    (failure,) = account(result.trace.events).failures
+    (failure,) = account_of(result).failures
     assert (failure.api, failure.status) == ("cudaMalloc", 2)
 
 
-def test_fragmentation(lab):
+def test_fragmentation(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -89,7 +91,7 @@ def test_fragmentation(lab):
     assert result.exit_status == 0
 
 
-def test_wrong_releases(lab):
+def test_wrong_releases(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -116,10 +118,10 @@ def test_wrong_releases(lab):
         Violation.INVALID_POINTER,
         Violation.DOUBLE_FREE,
     ]
-    assert account(result.trace.events).leaks == ()
+    assert account_of(result).leaks == ()
 
 
-def test_free_of_device_memory(lab):
+def test_free_of_device_memory(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -135,7 +137,7 @@ def test_free_of_device_memory(lab):
     assert violations(result) == [Violation.WRONG_DEALLOCATOR]
 
 
-def test_copies_copy_and_are_checked(lab):
+def test_copies_copy_and_are_checked(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -177,7 +179,7 @@ def test_copies_copy_and_are_checked(lab):
     ]
 
 
-def test_the_host_cannot_read_device_memory(lab):
+def test_the_host_cannot_read_device_memory(lab: Lab) -> None:
     executable = lab.build(
         """
         int main() {
@@ -191,14 +193,15 @@ def test_the_host_cannot_read_device_memory(lab):
     )
     result = lab.run(executable)
     assert (result.signal, result.stdout) == (11, "begun\n")
-    (violation,) = account(result.trace.events).violations
+    (violation,) = account_of(result).violations
     assert violation.violation is Violation.HOST_DEREFERENCE
     frame = user_frame(Resolver().resolve(violation.stack), executable.sources)
+    assert frame is not None
     assert frame.function == "main"
     assert executable.sources[0].read_text().splitlines()[frame.line - 1].endswith("// here")
 
 
-def test_pinned_managed_and_registered(lab):
+def test_pinned_managed_and_registered(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -221,10 +224,10 @@ def test_pinned_managed_and_registered(lab):
         """
     )
     assert result.exit_status == 0
-    assert [leak.family for leak in account(result.trace.events).leaks] == ["managed"]
+    assert [leak.family for leak in account_of(result).leaks] == ["managed"]
 
 
-def test_pools(lab):
+def test_pools(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -263,7 +266,7 @@ def test_pools(lab):
     assert violations(result) == [Violation.USE_AFTER_FREE] * 2
 
 
-def test_reset_takes_everything(lab):
+def test_reset_takes_everything(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -277,11 +280,11 @@ def test_reset_takes_everything(lab):
         """
     )
     assert result.exit_status == 0
-    sums = account(result.trace.events)
+    sums = account_of(result)
     assert (len(sums.reset), sums.leaks) == (1, ())
 
 
-def test_more_than_the_host_has(lab):
+def test_more_than_the_host_has(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -293,12 +296,12 @@ def test_more_than_the_host_has(lab):
         """
     )
     assert result.exit_status == 0
-    assert account(result.trace.events).notes == (
+    assert account_of(result).notes == (
         "more device memory is used than the host can keep: some bytes are dropped",
     )
 
 
-def test_unsupported_says_so_once(lab):
+def test_unsupported_says_so_once(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -312,12 +315,10 @@ def test_unsupported_says_so_once(lab):
         """
     )
     assert result.exit_status == 0
-    assert account(result.trace.events).notes == (
-        "unsupported: cudaExternalMemoryGetMappedMipmappedArray",
-    )
+    assert account_of(result).notes == ("unsupported: cudaExternalMemoryGetMappedMipmappedArray",)
 
 
-def test_arrays_textures_and_handles(lab):
+def test_arrays_textures_and_handles(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -350,7 +351,7 @@ def test_arrays_textures_and_handles(lab):
         """
     )
     assert result.exit_status == 0
-    sums = account(result.trace.events)
+    sums = account_of(result)
     assert [leak.family for leak in sums.leaks] == ["array", "event"]
     assert [v.violation for v in sums.violations] == [
         Violation.DOUBLE_FREE,
@@ -359,7 +360,7 @@ def test_arrays_textures_and_handles(lab):
     assert sums.leaks[0].bytes == 256
 
 
-def test_every_event_kind_has_a_place(lab):
+def test_every_event_kind_has_a_place(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -375,7 +376,7 @@ def test_every_event_kind_has_a_place(lab):
         }
         """
     )
-    events = [event for event in result.trace.events if event.kind is not EventKind.LIBRARY]
+    events = [event for event in trace_of(result).events if event.kind is not EventKind.LIBRARY]
     assert [event.kind.name for event in events] == [
         "ACQUIRE", "ACQUIRE", "VIOLATION", "FILL", "COPY", "SYNC", "RELEASE", "RELEASE", "END",
     ]  # fmt: skip
@@ -383,6 +384,5 @@ def test_every_event_kind_has_a_place(lab):
     assert (fill.value, fill.asynchronous, copy.text) == (300, True, "pageable")
     assert copy.stream == fill.stream == events[0].address
     assert [event.call for event in events] == [1, 2, 0, 3, 4, 5, 6, 7, 0]
-    assert [event.sequence for event in result.trace.events] == list(
-        range(1, len(result.trace.events) + 1)
-    )
+    every = trace_of(result).events
+    assert [event.sequence for event in every] == list(range(1, len(every) + 1))

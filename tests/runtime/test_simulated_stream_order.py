@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from cudalint.runtime.account import account
+from cudalint.runtime.build import Executable
 from cudalint.runtime.events import Violation
 from cudalint.runtime.frames import Resolver, user_frame
-from tests.runtime.conftest import build_cases, needs_nvcc
+from tests.runtime.conftest import Lab, account_of, build_cases, needs_nvcc
 
 HEAD = """\
 #include <cuda_runtime_api.h>
@@ -176,29 +178,29 @@ assert len(BODIES) == len(ORDERED) + len(UNORDERED)
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory, compiler):
+def cases(tmp_path_factory: pytest.TempPathFactory, compiler: Path) -> Executable:
     return build_cases(tmp_path_factory.mktemp("cases"), HEAD, BODIES)
 
 
-def misuse(lab, executable, name=""):
+def misuse(lab: Lab, executable: Executable, name: str = "") -> list[Violation | None]:
     """Which violations a program shows that comes to its end."""
     number = list(BODIES).index(name) if name else 0
     result = lab.run(executable, environment={"CASE": str(number)})
     assert (result.exit_status, result.problem) == (0, "")
-    return [event.violation for event in account(result.trace.events).violations]
+    return [event.violation for event in account_of(result).violations]
 
 
 @pytest.mark.parametrize("name", ORDERED)
-def test_in_order(lab, cases, name):
+def test_in_order(lab: Lab, cases: Executable, name: str) -> None:
     assert misuse(lab, cases, name) == []
 
 
 @pytest.mark.parametrize("name", UNORDERED)
-def test_out_of_order(lab, cases, name):
+def test_out_of_order(lab: Lab, cases: Executable, name: str) -> None:
     assert misuse(lab, cases, name) == [Violation.STREAM_ORDER] * UNORDERED[name][1]
 
 
-def test_it_says_what_and_where(lab):
+def test_it_says_what_and_where(lab: Lab) -> None:
     executable = lab.build(
         """
         int main() {
@@ -212,17 +214,18 @@ def test_it_says_what_and_where(lab):
         head=HEAD,
     )
     result = lab.run(executable)
-    (event,) = account(result.trace.events).violations
+    (event,) = account_of(result).violations
     assert (event.api, event.family, event.bytes) == ("cudaFreeAsync", "device", 1 << 16)
     assert event.text == (
         "cudaFreeAsync releases memory that cudaMemsetAsync on another stream may still use:"
         " nothing orders the two"
     )
     frame = user_frame(Resolver().resolve(event.stack), executable.sources)
+    assert frame is not None
     assert (frame.function, frame.line) == ("main", HEAD.count("\n") + 6)
 
 
-def test_many_streams_one_after_the_other(lab):
+def test_many_streams_one_after_the_other(lab: Lab) -> None:
     """Timelines of streams that are gone are used again."""
     body = """
         int main() {
@@ -247,7 +250,7 @@ def test_many_streams_one_after_the_other(lab):
     ("between", "expected"),
     [("", [Violation.STREAM_ORDER] * 2), ("cudaStreamWaitEvent(b, mark(a), 0);", [])],
 )
-def test_kernels_use_what_they_are_given(lab, between, expected):
+def test_kernels_use_what_they_are_given(lab: Lab, between: str, expected: list[Violation]) -> None:
     """By a launch, and by the launch of a graph."""
     executable = lab.build(
         f"""
@@ -274,4 +277,4 @@ def test_kernels_use_what_they_are_given(lab, between, expected):
     )
     result = lab.run(executable)
     assert result.exit_status == 0
-    assert [one.violation for one in account(result.trace.events).violations] == expected
+    assert [one.violation for one in account_of(result).violations] == expected

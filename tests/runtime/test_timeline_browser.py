@@ -5,28 +5,39 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import browser, contrast, luminance, open_page
-from test_timeline_page import HOSTILE, finding, hostile
-from timelines import Program, frame, many, recorded
 
+from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome
+from cudalint.runtime.timeline.model import Recorded
 from cudalint.runtime.timeline.page import write_timeline
+from tests.browsers import browser, contrast, luminance, open_page
+from tests.runtime.test_timeline_page import HOSTILE, finding, hostile
+from tests.runtime.timelines import Program, frame, many, recorded
 
 __all__ = ["browser", "open_page"]
 pytestmark = pytest.mark.browser
 pytest.importorskip("plotly", reason="plotly is not installed")
 
+Show = Callable[..., Any]
+"""Opens a page."""
+
 
 @pytest.fixture
-def show(open_page, tmp_path) -> Callable[..., Any]:
+def show(open_page: Show, tmp_path: Path) -> Show:
     """Writes a page and opens it."""
     numbers = itertools.count()
 
-    def written(runs, findings=(), failed=None, **options):
+    def written(
+        runs: Sequence[Recorded],
+        findings: Sequence[Finding] = (),
+        failed: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Any:
         path = tmp_path / f"page-{next(numbers)}.html"
         write_timeline(runs, findings, path, failed)
         return open_page(path.as_uri(), **options)
@@ -34,7 +45,7 @@ def show(open_page, tmp_path) -> Callable[..., Any]:
     return written
 
 
-def sample() -> Any:
+def sample() -> Recorded:
     program = Program()
     image = program.acquire(8 << 20, frame(5))
     tiles = [program.acquire(1 << 20, frame(9, function="blur")) for _ in range(4)]
@@ -51,7 +62,7 @@ def column(page: Any, number: int) -> list[str]:
     return [cell.inner_text().split("\n")[0] for cell in cells]
 
 
-def test_summary_and_charts(show):
+def test_summary_and_charts(show: Show) -> None:
     page = show([sample()], [finding(9)])
     text = page.inner_text("main")
     assert "12.3 MiB" in page.inner_text(".cards")
@@ -63,7 +74,7 @@ def test_summary_and_charts(show):
     assert page.inner_text("h1").startswith("main.cu")
 
 
-def test_moments(show):
+def test_moments(show: Show) -> None:
     page = show([sample()])
     facts = "#facts"
     assert "12.3 MiB in 6 blocks" in page.inner_text(facts)
@@ -80,14 +91,14 @@ def test_moments(show):
     assert "8 MiB in 1 block" not in page.inner_text(facts)
 
 
-def test_the_map_says_whose_it_is(show):
+def test_the_map_says_whose_it_is(show: Show) -> None:
     page = show([sample()])
     page.locator("#map .nsewdrag").hover(position={"x": 500, "y": 240})
     page.wait_for_function("document.querySelector('.readout').textContent.startsWith('0x7f')")
     assert "/src/main.cu:5" in page.inner_text(".readout")
 
 
-def test_sorting(show):
+def test_sorting(show: Show) -> None:
     page = show([sample()])
     assert column(page, 6)[:2] == ["✕ 2 MiB in 2", "✕ 2 MiB in 1"]
     page.click("[data-sort=count]")
@@ -104,7 +115,7 @@ def test_sorting(show):
     assert "No site matches." in page.inner_text("#sites")
 
 
-def test_details(show, tmp_path):
+def test_details(show: Show, tmp_path: Path) -> None:
     source = tmp_path / "filter.cu"
     source.write_text("".join(f"row {row};\n" for row in range(1, 20)))
     program = Program()
@@ -121,7 +132,7 @@ def test_details(show, tmp_path):
     assert page.locator("tr.details").count() == 0
 
 
-def test_kinds_of_memory_and_axis(show):
+def test_kinds_of_memory_and_axis(show: Show) -> None:
     page = show([sample()])
     page.click("text=Page-locked host memory")
     assert page.inner_text("#levels-title") == "Page-locked host memory over time"
@@ -130,7 +141,7 @@ def test_kinds_of_memory_and_axis(show):
     assert "in their order" in page.inner_text("#levels")
 
 
-def test_hostile_names(show):
+def test_hostile_names(show: Show) -> None:
     run = dataclasses.replace(hostile(), title=HOSTILE[0])
     page = show(
         [run, dataclasses.replace(run, title=HOSTILE[1])],
@@ -153,7 +164,7 @@ def test_hostile_names(show):
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_events(show):
+def test_a_hundred_thousand_events(show: Show) -> None:
     events = many(100_000, sites=2000)
     started = time.monotonic()
     page = show([recorded(events)])
@@ -167,7 +178,7 @@ def test_a_hundred_thousand_events(show):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours(show, scheme):
+def test_colours(show: Show, scheme: str) -> None:
     page = show([sample()], color_scheme=scheme)
 
     assert (luminance(page, "body", "backgroundColor") < 0.2) == (scheme == "dark")
@@ -182,19 +193,19 @@ def test_colours(show, scheme):
     assert (luminance(page, "body", "backgroundColor") < 0.2) == (other == "dark")
 
 
-def test_nothing_allocated(show):
+def test_nothing_allocated(show: Show) -> None:
     page = show([recorded(())])
     assert "This run allocated no GPU memory" in page.inner_text("main")
     assert page.locator(".js-plotly-plot").count() == 0
 
 
-def test_no_run(show):
+def test_no_run(show: Show) -> None:
     page = show([], failed={"a.cu": "does not build: no such header"})
     assert "No run to show" in page.inner_text("main")
     assert "a.cu: does not build: no such header" in page.inner_text("main")
 
 
-def test_only_handles(show):
+def test_only_handles(show: Show) -> None:
     program = Program()
     program.acquire(0, frame(4), family="stream", api="cudaStreamCreate")
     page = show([recorded(program.end())])
@@ -202,13 +213,13 @@ def test_only_handles(show):
     assert "✕ 1 handle" in page.inner_text("#sites")
 
 
-def test_a_program_that_was_ended(show):
+def test_a_program_that_was_ended(show: Show) -> None:
     page = show([recorded(sample().events[:4], complete=False, ending="killed by SIGKILL")])
     assert "did not come to its end (killed by SIGKILL)" in page.inner_text(".warning")
     assert "✕" not in page.inner_text("main")
 
 
-def test_a_narrow_window(show):
+def test_a_narrow_window(show: Show) -> None:
     page = show([sample()])
     page.set_viewport_size({"width": 390, "height": 800})
     page.wait_for_timeout(200)

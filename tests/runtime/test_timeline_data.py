@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from timelines import BASE, Program, frame, many, recorded
 
 from cudalint.runtime.account import account
 from cudalint.runtime.events import Event, EventKind, Frame
 from cudalint.runtime.timeline.data import timeline
 from cudalint.runtime.trace import Mode
+from tests.runtime.timelines import BASE, Program, frame, many, recorded
 
 
-def levels(events):
+def levels(events: Iterable[Event]) -> list[int]:
     """Live bytes of device memory after each step, in the plainest way."""
     live: dict[int, int] = {}
     found = [0]
@@ -32,7 +33,7 @@ def levels(events):
     return found
 
 
-def test_levels_of_sites():
+def test_levels_of_sites() -> None:
     program = Program()
     image = program.acquire(1000, frame(5))
     tile = program.acquire(3000, frame(6))
@@ -58,7 +59,7 @@ def test_levels_of_sites():
     assert space.series[0].values == (0, 0, 3000, 0, 500, 500)
 
 
-def test_leaks_are_marked():
+def test_leaks_are_marked() -> None:
     program = Program()
     program.acquire(64, frame(5))
     program.release(program.acquire(128, frame(6)))
@@ -69,7 +70,7 @@ def test_leaks_are_marked():
     )  # fmt: skip
 
 
-def test_what_a_program_that_was_ended_holds_is_no_leak():
+def test_what_a_program_that_was_ended_holds_is_no_leak() -> None:
     program = Program()
     program.acquire(64)
     (space,) = timeline(recorded(program.events, complete=False)).spaces
@@ -77,7 +78,7 @@ def test_what_a_program_that_was_ended_holds_is_no_leak():
     assert space.leaks == ()
 
 
-def test_reset_is_no_leak():
+def test_reset_is_no_leak() -> None:
     program = Program()
     program.acquire(64)
     program.acquire(64)
@@ -89,7 +90,7 @@ def test_reset_is_no_leak():
     assert seen.sites[0].left_count == 0
 
 
-def test_kinds_of_memory_are_apart():
+def test_kinds_of_memory_are_apart() -> None:
     program = Program()
     program.acquire(64)
     program.acquire(128, family="pinned", api="cudaMallocHost")
@@ -106,12 +107,12 @@ def test_kinds_of_memory_are_apart():
 
 
 @pytest.mark.parametrize("events", [(), (Event(EventKind.END, 1, 5),)])
-def test_nothing_allocated(events):
+def test_nothing_allocated(events: tuple[Event, ...]) -> None:
     seen = timeline(recorded(events))
     assert (seen.sites, seen.spaces, seen.map, seen.steps) == ((), (), None, 0)
 
 
-def test_only_handles():
+def test_only_handles() -> None:
     program = Program()
     program.acquire(0, family="stream", api="cudaStreamCreate")
     seen = timeline(recorded(program.end()))
@@ -120,12 +121,12 @@ def test_only_handles():
     assert len(seen.sites) == 1
 
 
-def test_release_of_what_was_never_acquired():
+def test_release_of_what_was_never_acquired() -> None:
     events = [Event(EventKind.RELEASE, 1, 5, family="device", address=7, bytes=64)]
     assert timeline(recorded(events)).steps == 0
 
 
-def test_time_never_falls():
+def test_time_never_falls() -> None:
     events = [
         Event(EventKind.ACQUIRE, 1, 50, family="device", address=BASE, bytes=64),
         Event(EventKind.ACQUIRE, 2, 40, family="device", address=BASE + 512, bytes=64),
@@ -137,7 +138,7 @@ def test_time_never_falls():
 # Sites ------------------------------------------------------------------------------------------
 
 
-def test_one_site_per_line_with_its_callers():
+def test_one_site_per_line_with_its_callers() -> None:
     program = Program()
     helper = frame(7, function="allocate")
     for caller in (20, 30, 30):
@@ -147,7 +148,7 @@ def test_one_site_per_line_with_its_callers():
     assert [(stack[1].line, count) for stack, count in site.stacks] == [(30, 2), (20, 1)]
 
 
-def test_a_site_in_a_library():
+def test_a_site_in_a_library() -> None:
     program = Program()
     program.acquire(64, Frame(module="/usr/lib/libfilter.so.2", offset=0x1234))
     program.acquire(64, Frame(module="/usr/lib/libfilter.so.2", offset=0x99, function="plan"))
@@ -156,7 +157,7 @@ def test_a_site_in_a_library():
     assert labels == ["libfilter.so.2+0x1234", "plan in libfilter.so.2", "unknown place"]
 
 
-def test_the_own_line_counts_not_the_header(tmp_path):
+def test_the_own_line_counts_not_the_header(tmp_path: Path) -> None:
     program = Program()
     own = tmp_path / "main.cu"
     program.acquire(64, frame(9, "/include/wrap.hpp"), frame(4, str(own)))
@@ -169,7 +170,7 @@ def test_the_own_line_counts_not_the_header(tmp_path):
 # Many events ------------------------------------------------------------------------------------
 
 
-def test_many_events_keep_peak_and_leaks():
+def test_many_events_keep_peak_and_leaks() -> None:
     events = many(30_000)
     seen = timeline(recorded(events))
     (space,) = seen.spaces
@@ -190,7 +191,7 @@ def test_many_events_keep_peak_and_leaks():
     assert len(seen.map.columns) <= 203
 
 
-def test_a_spike_of_one_event_is_not_lost():
+def test_a_spike_of_one_event_is_not_lost() -> None:
     program = Program()
     for number in range(6000):
         program.release(program.acquire(512 if number != 3456 else 1 << 20))
@@ -199,12 +200,13 @@ def test_a_spike_of_one_event_is_not_lost():
     assert (1 << 20) in space.total
 
 
+Actions = list[tuple[int, int, int]]
 steps = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 40), st.integers(1, 5000)), max_size=60
 )
 
 
-def play(actions) -> Program:
+def play(actions: Actions) -> Program:
     program = Program()
     live: list[int] = []
     for action, pick, size in actions:
@@ -220,7 +222,7 @@ def play(actions) -> Program:
 
 @settings(deadline=None, max_examples=150)
 @given(steps)
-def test_any_run_adds_up(actions):
+def test_any_run_adds_up(actions: Actions) -> None:
     events = play(actions).end()
     seen = timeline(recorded(events))
     plain = levels(events)
@@ -239,7 +241,7 @@ def test_any_run_adds_up(actions):
 # Addresses --------------------------------------------------------------------------------------
 
 
-def test_map_of_blocks_and_holes():
+def test_map_of_blocks_and_holes() -> None:
     program = Program()
     blocks = [program.acquire(size * 512, frame(size)) for size in (1, 2, 3)]
     program.release(blocks[1])
@@ -255,7 +257,7 @@ def test_map_of_blocks_and_holes():
     assert (seen.peak, seen.worst) == (3, 4)
 
 
-def test_largest_free_block_may_be_a_hole():
+def test_largest_free_block_may_be_a_hole() -> None:
     program = Program()
     first = program.acquire(512 * 60)
     program.acquire(512 * 30)
@@ -266,7 +268,7 @@ def test_largest_free_block_may_be_a_hole():
     assert seen.columns[-1].runs == ((-1, 60), (0, 30))
 
 
-def test_a_small_block_between_large_holes_is_seen():
+def test_a_small_block_between_large_holes_is_seen() -> None:
     program = Program()
     below = program.acquire(64 << 20)
     program.acquire(1, frame(2))
@@ -279,8 +281,8 @@ def test_a_small_block_between_large_holes_is_seen():
     assert 1 in {site for site, _ in seen.columns[-1].runs}
 
 
-def test_real_addresses_far_apart_lie_side_by_side():
-    def acquire(number, address):
+def test_real_addresses_far_apart_lie_side_by_side() -> None:
+    def acquire(number: int, address: int) -> Event:
         return Event(
             EventKind.ACQUIRE, number, number, family="device", address=address, bytes=1024
         )
@@ -293,7 +295,7 @@ def test_real_addresses_far_apart_lie_side_by_side():
     assert (last.holes, last.hole_bytes, last.largest_free) == (1, 1024, None)
 
 
-def test_arrays_have_no_address():
+def test_arrays_have_no_address() -> None:
     program = Program()
     program.acquire(512)
     program.acquire(512, family="array", api="cudaMallocArray")
@@ -305,7 +307,7 @@ def test_arrays_have_no_address():
 
 @settings(deadline=None, max_examples=150)
 @given(steps)
-def test_any_map_is_right(actions):
+def test_any_map_is_right(actions: Actions) -> None:
     events = play(actions).end()
     seen = timeline(recorded(events, memory=1 << 30)).map
     if seen is None:
@@ -340,7 +342,7 @@ def test_any_map_is_right(actions):
         assert sum(cells for _, cells in column.runs) == -(-(top - base) // seen.cell)
 
 
-def test_bands_are_those_of_a_wrappers_callers():
+def test_bands_are_those_of_a_wrappers_callers() -> None:
     program = Program()
     inner = frame(3, function="scratch")
     first = program.acquire(1000, inner, frame(10, function="load"), frame(50))
@@ -352,7 +354,7 @@ def test_bands_are_those_of_a_wrappers_callers():
     ]  # fmt: skip
 
 
-def test_what_is_kept_is_no_leak():
+def test_what_is_kept_is_no_leak() -> None:
     program = Program()
     table = program.acquire(1000, frame(5))
     program.acquire(500, frame(6))

@@ -9,11 +9,11 @@ import json
 import re
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from conftest import needs_nvcc
-from timelines import Program, frame, many, recorded
 
 from cudalint.cli import cudalint, main
 from cudalint.findings.finding import Confidence, Finding, Severity
@@ -27,6 +27,8 @@ from cudalint.runtime.timeline.page import (
     write_timeline,
 )
 from cudalint.source import Span
+from tests.runtime.conftest import Lab, needs_nvcc, trace_of
+from tests.runtime.timelines import Program, frame, many, recorded
 
 pytest.importorskip("plotly", reason="plotly is not installed")
 
@@ -45,7 +47,7 @@ HOSTILE = [
 ]
 
 
-def data_of(page: str):
+def data_of(page: str) -> Any:
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     return json.loads(text)
 
@@ -57,7 +59,9 @@ def hostile() -> Recorded:
     return recorded(program.end(), device=HOSTILE[0], ending=HOSTILE[1])
 
 
-def finding(row: int, filename: str = "/src/main.cu", outcome=Outcome.CONFIRMED) -> Finding:
+def finding(
+    row: int, filename: str = "/src/main.cu", outcome: Outcome = Outcome.CONFIRMED
+) -> Finding:
     return Finding(
         "GPU101", "unpaired-allocation", Severity.WARNING, Confidence.HIGH, "`tile` is lost",
         filename, Span(row, 5, row, 9), subject="tile",
@@ -65,7 +69,7 @@ def finding(row: int, filename: str = "/src/main.cu", outcome=Outcome.CONFIRMED)
     )  # fmt: skip
 
 
-def test_the_page_names_nothing_else():
+def test_the_page_names_nothing_else() -> None:
     page = render_timeline([recorded(many(50))])
     library = max(re.findall(r"<script>(.*?)</script>", page, re.S), key=len)
     own = page.replace(library, "")
@@ -75,7 +79,7 @@ def test_the_page_names_nothing_else():
     assert "default-src 'none'" in own
 
 
-def test_only_scripts_with_a_known_digest_may_run():
+def test_only_scripts_with_a_known_digest_may_run() -> None:
     page = render_timeline([hostile()])
     scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
     assert len(scripts) == 2
@@ -88,7 +92,7 @@ def test_only_scripts_with_a_known_digest_may_run():
     assert "unsafe-eval" not in policy[1]
 
 
-def test_hostile_names():
+def test_hostile_names() -> None:
     run = hostile()
     run = dataclasses.replace(run, title=HOSTILE[0])
     page = render_timeline(
@@ -112,7 +116,7 @@ def test_hostile_names():
     assert "&lt;/script&gt;" in page[: page.index("</title>")]
 
 
-def test_a_site_has_its_findings_and_its_source(tmp_path):
+def test_a_site_has_its_findings_and_its_source(tmp_path: Path) -> None:
     source = tmp_path / "main.cu"
     source.write_text("".join(f"line {row};\u2028\f\n" for row in range(1, 30)))
     program = Program()
@@ -133,21 +137,21 @@ def test_a_site_has_its_findings_and_its_source(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "gone.cu", "/proc/self/mem", "relative.cu"])
-def test_a_source_that_cannot_be_shown(name):
+def test_a_source_that_cannot_be_shown(name: str) -> None:
     program = Program()
     program.acquire(64, frame(3, name))
     (site,) = data_of(render_timeline([recorded(program.end())]))["runs"][0]["sites"]
     assert site["excerpt"] == []
 
 
-def test_no_runs():
+def test_no_runs() -> None:
     data = data_of(render_timeline([], (), {"a.cu": "does not build"}))
     assert data["runs"] == []
     assert data["failed"] == [{"title": "a.cu", "reason": "does not build"}]
 
 
 @pytest.mark.parametrize("lost", [0.0, 1.0])
-def test_a_hundred_thousand_events(lost):
+def test_a_hundred_thousand_events(lost: float) -> None:
     events = many(100_000, sites=3000, lost=lost)
     started = time.process_time()
     page = render_timeline([recorded(events)])
@@ -164,7 +168,7 @@ def test_a_hundred_thousand_events(lost):
     assert run["sites"][0]["leftBytes"] == max(site["leftBytes"] for site in run["sites"])
 
 
-def test_written(tmp_path):
+def test_written(tmp_path: Path) -> None:
     path = tmp_path / "sub <dir>" / "a page.html"
     path.parent.mkdir()
     check_timeline(path)
@@ -176,7 +180,7 @@ def test_written(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_file_that_cannot_be_written(tmp_path):
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path, reason in [
         (tmp_path / "none" / "a.html", "No such file or directory"),
@@ -189,7 +193,7 @@ def test_a_file_that_cannot_be_written(tmp_path):
                 attempt(path)
 
 
-def test_without_plotly(monkeypatch, tmp_path):
+def test_without_plotly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(TimelineError, match=r"pip install 'cudalint\[runtime\]'"):
@@ -210,7 +214,7 @@ int main() { return filter(); }
 """
 
 
-def test_refused_before_anything_runs(tmp_path, capsys):
+def test_refused_before_anything_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "leak.cu"
     source.write_text(LEAK)
     name = str(tmp_path / "none" / "a.html")
@@ -224,18 +228,18 @@ def test_refused_before_anything_runs(tmp_path, capsys):
         assert "No such file or directory" in error
 
 
-def test_only_with_a_run(tmp_path, capsys):
+def test_only_with_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--timeline", str(tmp_path / "a.html"), str(tmp_path)]) == 2
     assert "only with --runtime" in capsys.readouterr().err
 
 
-def test_in_the_help():
+def test_in_the_help() -> None:
     for command in ("check", "run"):
         assert "--timeline FILE.html" in CliRunner().invoke(cudalint, [command, "--help"]).output
 
 
 @needs_nvcc
-def test_check_writes_it(tmp_path, compiler):
+def test_check_writes_it(tmp_path: Path, compiler: Path) -> None:
     source = tmp_path / "leak.cu"
     source.write_text(LEAK)
     page = tmp_path / "page.html"
@@ -252,7 +256,7 @@ def test_check_writes_it(tmp_path, compiler):
     assert [text for row, text in tile["excerpt"] if row == 6] == [LEAK.split("\n")[5]]
 
 
-def test_a_real_trace(lab):
+def test_a_real_trace(lab: Lab) -> None:
     result = lab.run(
         """
         int main() {
@@ -263,7 +267,7 @@ def test_a_real_trace(lab):
         }
         """
     )
-    trace = result.trace
+    trace = trace_of(result)
     events = Resolver().resolve_events(trace.events)
     run = Recorded("lab", events, trace.mode, trace.memory, complete=trace.complete)
     (data,) = data_of(render_timeline([run]))["runs"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 import time
+from pathlib import Path
 
 import pytest
 
 from cudalint.runtime.events import EventKind
-from cudalint.runtime.trace import Mode, TraceError, read_trace
+from cudalint.runtime.trace import Mode, Trace, TraceError, read_trace
 
 HEADER = struct.Struct("<8sIIQQI28x")
 EVENT = struct.Struct("<IBBHQqQQQQIIIIIiII")
@@ -45,13 +46,13 @@ DEFINITIONS = (
 )
 
 
-def read(tmp_path, data: bytes):
+def read(tmp_path: Path, data: bytes) -> Trace:
     path = tmp_path / "trace.42"
     path.write_bytes(data)
     return read_trace(path)
 
 
-def test_reads(tmp_path):
+def test_reads(tmp_path: Path) -> None:
     found = read(tmp_path, trace(*DEFINITIONS, event(1), event(2, 13)))
     assert (found.process, found.mode, found.memory, found.complete) == (
         42, Mode.SIMULATE, 1 << 30, True,
@@ -65,7 +66,7 @@ def test_reads(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_killed_process_leaves_what_it_wrote(tmp_path):
+def test_a_killed_process_leaves_what_it_wrote(tmp_path: Path) -> None:
     found = read(tmp_path, trace(*DEFINITIONS, event(1), used=0, pad=100_000))
     assert (len(found.events), found.complete) == (1, False)
 
@@ -88,17 +89,17 @@ def test_a_killed_process_leaves_what_it_wrote(tmp_path):
         (trace(bytes(8)), "a record of no size"),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path, data, message):
+def test_what_is_wrong_is_told(tmp_path: Path, data: bytes, message: str) -> None:
     with pytest.raises(TraceError, match=message):
         read(tmp_path, data)
 
 
-def test_no_such_file(tmp_path):
+def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="No such file"):
         read_trace(tmp_path / "none")
 
 
-def test_a_hundred_thousand_events(tmp_path):
+def test_a_hundred_thousand_events(tmp_path: Path) -> None:
     data = trace(*DEFINITIONS, *(event(number) for number in range(1, 100_001)))
     path = tmp_path / "trace"
     path.write_bytes(data)

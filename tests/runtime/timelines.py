@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from typing import Any
 
 from cudalint.runtime.events import Event, EventKind, Frame
 from cudalint.runtime.timeline.model import Recorded
@@ -52,7 +54,10 @@ class Program:
             at = max(at, address + -(-size // GRANULE) * GRANULE)
         return at
 
-    def _add(self, kind, api, family, address, count, stack) -> None:
+    def _add(
+        self, kind: EventKind, api: str, family: str, address: int, count: int,
+        stack: tuple[Frame, ...],
+    ) -> None:  # fmt: skip
         self._time += 1000
         self.events.append(
             Event(
@@ -62,8 +67,13 @@ class Program:
         )  # fmt: skip
 
 
-def recorded(events, **more) -> Recorded:
-    values = {"mode": Mode.SIMULATE, "memory": 1 << 30, "ending": "exit status 0", **more}
+def recorded(events: Iterable[Event], **more: Any) -> Recorded:
+    values: dict[str, Any] = {
+        "mode": Mode.SIMULATE,
+        "memory": 1 << 30,
+        "ending": "exit status 0",
+        **more,
+    }
     return Recorded("main.cu", tuple(events), **values)
 
 

@@ -47,7 +47,7 @@ def codes(found: list[dict[str, Any]]) -> list[str]:
 
 
 def text_at(text: str, place: dict[str, Any]) -> str:
-    line = text.split("\n")[place["start"]["line"]].encode("utf-16-le")
+    line: bytes = text.split("\n")[place["start"]["line"]].encode("utf-16-le")
     units = slice(2 * place["start"]["character"], 2 * place["end"]["character"])
     return line[units].decode("utf-16-le")
 
