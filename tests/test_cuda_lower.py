@@ -1189,6 +1189,58 @@ def test_headers_are_lowered_on_demand(tmp_path: Path) -> None:
     assert function(program, "main").is_main
 
 
+ONLY_COMPUTES = """
+#pragma once
+struct Keeper { float* kept; void release() { cudaFree(kept); } };
+template <class T> struct Pair { T left, right; };
+struct Vector : Pair<float> {
+    bool set = false;
+    Vector(float x) { left = right = x; }
+    Vector plus(const Vector& other) const { return Vector(left + other.left); }
+    operator float() const { return left; }
+    float& at(int number) { return number ? left : right; }
+    void fill() { float* p; cudaMalloc(&p, 4); }
+    void store(float* to) const { to[0] = left; }
+    Keeper keeper() const { return Keeper(); }
+};
+struct Plan { int handle; void destroy() { end(handle); } static void end(int); };
+struct Address { unsigned long long device; void destroy() { end(device); }
+                 static void end(unsigned long long); };
+struct Sized { unsigned long count; unsigned long twice() { return 2 * count; } };
+struct Deleter { void operator()(void* p) const { cudaFree(p); } };
+struct Shape { virtual float area() { return 0; } };
+struct Square : Shape { float side; float area() override { return side * side; } };
+struct Shared { float x; static float* all; void drop() { release(); } static void release(); };
+struct Guard { Keeper& keeper; void now() { keeper.release(); } };
+"""
+
+
+def test_methods_of_headers_that_only_compute_are_lowered_where_they_are_called(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "vector.h").write_text(ONLY_COMPUTES)
+
+    def lowered(body: str) -> set[str]:
+        source = f"""{PRELUDE}
+            #include "vector.h"
+            struct Here {{ float x; float twice() {{ return 2 * x; }} }};
+            void use(Vector*, Plan*, Address*, Sized*, Deleter*, Square*, Shared*, Guard*, Here*);
+            void f(Vector& vector) {{ {body} }}
+        """
+        main = tmp_path / "main.cu"
+        main.write_text(source)
+        program = read(str(main), source, replace(OPTIONS, include_folders=(str(tmp_path),)))
+        return {found.name for found in program.functions}
+
+    needed = {
+        "f", "Here::twice", "Vector::Vector", "Vector::fill", "Vector::store", "Vector::keeper",
+        "Keeper::release", "Plan::destroy", "Address::destroy", "Deleter::operator()",
+        "Shape::area", "Square::area", "Shared::drop", "Guard::now",
+    }  # fmt: skip
+    assert lowered("use(0, 0, 0, 0, 0, 0, 0, 0, 0);") == needed
+    assert lowered("vector.plus(vector).at(1);") - needed == {"Vector::plus", "Vector::at"}
+
+
 # Every program.
 
 

@@ -7,8 +7,10 @@ The links of a file are found once, when it is lowered.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import get_args, get_type_hints
 
 import msgspec
 
@@ -16,6 +18,7 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import shared_folders, short_name
 from cudalint.apis.loader import ApiModels, load
 from cudalint.program import Call, Function, FunctionReference, Launch, Program, Type
+from cudalint.source import Span
 
 
 class Links(msgspec.Struct, frozen=True, array_like=True):
@@ -177,20 +180,27 @@ def _index(
     return found
 
 
-_LEAVES = frozenset({str, int, float, bool, type(None)})
-
-
-def _parts(program: Program) -> Iterator[object]:
-    """Every struct of a program."""
+def _parts(program: Program) -> Iterator[msgspec.Struct]:
+    """Every struct of a program's functions, records and variables that says more than a place."""
     pending: list[object] = [program.functions, program.records, program.variables]
     while pending:
         part = pending.pop()
-        if type(part) in _LEAVES:
-            continue  # most are
         if isinstance(part, msgspec.Struct):
             yield part
-            pending.extend([getattr(part, name) for name in part.__struct_fields__])
+            pending += [getattr(part, name) for name in _holders(type(part))]
         elif isinstance(part, tuple):
-            pending.extend(part)
+            pending += part
         elif isinstance(part, dict):
-            pending.extend(part.values())
+            pending += part.values()
+
+
+@functools.cache
+def _holders(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a struct in which such structs may be: most hold a name, a number, a span."""
+    return tuple(name for name, hint in get_type_hints(struct).items() if _may_hold(hint))
+
+
+def _may_hold(hint: object) -> bool:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return hint is not Span
+    return any(_may_hold(one) for one in get_args(hint))

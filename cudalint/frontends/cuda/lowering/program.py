@@ -227,8 +227,8 @@ class _UnitLowering:
             self.unit.functions[body.key] = lower_function(self.parts, self.unit, body)
 
     def _functions_on_demand(self) -> None:
-        while self.unit.pending:
-            self._function_on_demand(self.unit.pending.pop(0))
+        while (body := self.unit.next_body()) is not None:
+            self._function_on_demand(body)
 
     def _function_on_demand(self, body: Body) -> None:
         cursor = body.cursor

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.computing import Computing
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     address,
@@ -26,7 +27,7 @@ from cudalint.frontends.cuda.lowering.lost import LostStatements
 from cudalint.frontends.cuda.lowering.names import FunctionFacts, Names
 from cudalint.frontends.cuda.lowering.offloading import offloaded
 from cudalint.frontends.cuda.lowering.positions import Positions
-from cudalint.frontends.cuda.lowering.records import RecordParts, lower_record
+from cudalint.frontends.cuda.lowering.records import Method, RecordParts, lower_record
 from cudalint.frontends.cuda.lowering.templates import Templates
 from cudalint.frontends.cuda.lowering.types import Types
 from cudalint.frontends.cuda.parse import ParsedUnit
@@ -69,6 +70,7 @@ class Unit:
         self.names = Names(self.positions, self.templates, self.use_function)
         self.functions: dict[str, Function] = {}
         self.records: dict[str, Record] = {}
+        self._computing = Computing(parsed.unit, self.positions)
         self.dropped: list[Dropped] = []
         self.constants: dict[int, Constant | None] = {}
         self.globals: dict[str, VariableInfo] = {}
@@ -84,9 +86,11 @@ class Unit:
         """Values of enumerators in class templates, by the addresses of their declarations."""
         self._names_below: dict[str, set[str]] = {}
         self._offloaded: dict[str, frozenset[int]] = {}
-        self.pending: list[Body] = []
+        self._pending: list[Body] = []
         """Definitions in project headers, and instances of templates, that are still to be
         lowered."""
+        self._from_headers: list[str] = []
+        """Classes whose methods were not looked at yet, by key."""
         self.implicit: dict[str, tuple[str, Cursor]] = {}
         """Default constructors to be written out: name and class by key."""
         self.declared: list[Cursor] = []
@@ -114,7 +118,7 @@ class Unit:
     def _want(self, body: Body) -> None:
         if body.key not in self._wanted and len(self._wanted) < _MOST_ON_DEMAND:
             self._wanted.add(body.key)
-            self.pending.append(body)
+            self._pending.append(body)
 
     @contextmanager
     def meaning(self, body: Body) -> Iterator[None]:
@@ -162,11 +166,8 @@ class Unit:
     def local_record(self, declaration: Cursor) -> None:
         """A class in a function: its methods are lowered as well."""
         key = self.types.record_key(declaration)
-        parts = self._parts.get(key)
-        if parts is not None:
-            for method in parts.methods:
-                if method.body is not None:
-                    self._want(Body(method.body, method.key, key))
+        if key in self._parts:
+            self._want_methods(key, self._parts[key].methods)
 
     def _add_record(self, definition: Cursor, key: str) -> None:
         if key in self._parts:
@@ -178,10 +179,23 @@ class Unit:
         self.records[key] = lower_record(
             parts, key, self.positions, self.types, self.names, self.templates
         )
-        if is_instance or not self.positions.in_main_file(definition):
-            for method in parts.methods:
-                if method.body is not None:
-                    self._want(Body(method.body, method.key, key))
+        if not self.positions.in_main_file(definition):
+            self._from_headers.append(key)
+        elif is_instance:
+            self._want_methods(key, parts.methods)
+
+    def next_body(self) -> Body | None:
+        """What is to be lowered next. Classes of headers come last: what they are made of is known
+        by then."""
+        while self._from_headers and not self._pending:
+            key = self._from_headers.pop(0)
+            self._want_methods(key, self._computing.others(self._parts[key]))
+        return self._pending.pop(0) if self._pending else None
+
+    def _want_methods(self, key: str, methods: Iterable[Method]) -> None:
+        for method in methods:
+            if method.body is not None:
+                self._want(Body(method.body, method.key, key))
 
     def takers(self) -> dict[str, tuple[str, ...]]:
         """By class: the functions declared in sight that are given an object of it."""
