@@ -11,8 +11,10 @@ import argparse
 import dataclasses
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +37,9 @@ _HEAD = (
     "worker MiB", "main MiB", "not linted",
 )  # fmt: skip
 
+_FORKING = threading.Lock()
+"""Else a child would hold the other end of another's pipe."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -56,24 +61,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale.whole", description=__doc__)
     parser.add_argument("checkouts", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help=f"the table, into {_PAGE}")
+    parser.add_argument("--at-once", type=int, default=1, help="repositories beside each other")
     given = parser.parse_args()
     rows: list[Sequence[str]] = [_HEAD]
-    for checkout in given.checkouts:
-        rows.append(_alone(checkout))
-        print(*table([_HEAD, rows[-1]]), sep="\n", flush=True)
-        if given.write:  # each as it comes: all of them may take an hour
-            write_section(_PAGE, _MARK, markdown(rows))
+    with ThreadPoolExecutor(given.at_once) as pool:
+        for row in pool.map(_alone, given.checkouts):
+            rows.append(row)
+            print(*table([_HEAD, row]), sep="\n", flush=True)
+            if given.write:  # each as it comes: all of them may take an hour
+                write_section(_PAGE, _MARK, markdown(rows))
     return 0
 
 
 def _alone(checkout: Path) -> Sequence[str]:
     """In a process of its own, as peaks of memory never fall."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writer, "\t".join(_measured(checkout)).encode())
-        os._exit(0)
-    os.close(writer)
+    with _FORKING:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writer, "\t".join(_measured(checkout)).encode())
+            os._exit(0)
+        os.close(writer)
     with os.fdopen(reader) as stream:
         text = stream.read()
     os.waitpid(child, 0)
