@@ -27,8 +27,9 @@ class IncompleteParse(FileRule):
 
     Counts the functions and statements of a file that the parser gave up on: the body of a function
     whose type comes from a missing header, code behind a syntax error. Also names the functions
-    that have more paths than are followed. One finding for each file, with every lost part as a
-    step.
+    that have more paths than are followed, or than a worker's memory had room for (half a GiB more
+    than it starts with): what others cost decides that. One finding for each file, with every lost
+    part as a step.
 
     Alone it does not change the exit status. It is 2 where nothing at all could be read of a file
     that was named on the command line; what a folder holds was asked for by nobody.
@@ -80,7 +81,11 @@ class IncompleteParse(FileRule):
         """Yield one finding if anything was lost."""
         dropped = sorted(facts.dropped, key=lambda part: part.span)
         lost = [_Lost(facts.filename, part.span, _unread(part)) for part in dropped]
-        lost += [_Lost(one.filename, one.span, _unfinished([one])) for one in facts.unfinished]
+        lost += [
+            _Lost(one.filename, one.span, why)
+            for one in facts.unfinished
+            for why in _unfinished([one])
+        ]
         if not lost:
             return
         told = []
@@ -91,7 +96,7 @@ class IncompleteParse(FileRule):
                 verb = "was" if others == 1 else "were"
                 told.append(f"nor {verb} {plural(others, 'other part')} of this file")
         if facts.unfinished:
-            told.append(_unfinished(facts.unfinished))
+            told += _unfinished(facts.unfinished)
         found = self.finding(
             f"{'; '.join(told)} ({plural(facts.functions_read, 'function')} read)",
             filename=lost[0].filename,
@@ -115,6 +120,8 @@ def _unread(part: Dropped) -> str:
     return f"{what} was not read: {part.reason}"
 
 
-def _unfinished(functions: Sequence[Unfinished]) -> str:
-    names = listing(f"`{one.function}`" for one in functions)
-    return f"not all paths of {names} were followed: there are too many"
+def _unfinished(functions: Sequence[Unfinished]) -> Iterator[str]:
+    for memory_full, why in ((False, "there are too many"), (True, "a worker's memory was full")):
+        names = [f"`{one.function}`" for one in functions if one.memory_full == memory_full]
+        if names:
+            yield f"not all paths of {listing(names)} were followed: {why}"

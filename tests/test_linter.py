@@ -719,7 +719,10 @@ def test_where_the_memory_is_full_it_is_said_what_was_not_followed(
     monkeypatch.setattr("cudalint.jobs.is_full", lambda: True)
     report = run(supervised=False, cache=False)
     (cut,) = [one for one in report.active if one.code == "GPU002"]
-    assert "`upload` and `other`" in cut.message
+    assert cut.message == (
+        "not all paths of `upload` and `other` were followed: a worker's memory was full "
+        "(2 functions read)"
+    )
 
 
 def test_many_alternatives_of_a_callee_are_not_all_followed() -> None:

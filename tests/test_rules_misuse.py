@@ -290,6 +290,12 @@ def test_what_was_not_followed_to_its_end() -> None:
         "(1 function read)"
     )
     assert (found.span.row, [step.span.row for step in found.steps]) == (2, [40])
+    unfinished = tuple(Unfinished(name, FILE, at(9), memory_full=name > "a") for name in "abc")
+    (found,) = IncompleteParse().check(FileFacts(FILE, "cuda", unfinished=unfinished))
+    assert found.message.startswith(
+        "not all paths of `a` were followed: there are too many; "
+        "not all paths of `b` and `c` were followed: a worker's memory was full"
+    )
 
 
 @pytest.mark.parametrize(

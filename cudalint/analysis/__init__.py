@@ -93,6 +93,8 @@ def _unfinished(
     for run in runs:
         if run.exhausted and run.touches_cuda:
             function = run.function
-            told = Unfinished(function.name, function.filename, function.span)
+            told = Unfinished(
+                function.name, function.filename, function.span, memory_full=run.memory_full
+            )
             found.setdefault(id(own.get(function.filename, run.program)), []).append(told)
     return found

@@ -151,6 +151,8 @@ class FunctionRun:
         self._looks_at = 0
         self.exhausted = False
         """Whether the work that one function is worth was spent before its paths were."""
+        self.memory_full = False
+        """Whether that was so because there was no memory left."""
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
         """Calls of functions of the run with constant arguments: key, file, arguments, where."""
         self.summary: Summary | None = None
@@ -173,9 +175,11 @@ class FunctionRun:
 
     def _look(self) -> None:
         """Whether there is enough left to go on as before."""
-        if self.summaries.budget.is_full():
+        is_full = self.summaries.budget.is_full()
+        if is_full:
             self.most_work = 0
         if self.work > self.most_work:
+            self.memory_full = self.memory_full if self.exhausted else is_full
             self.complete, self.exhausted, self.most = False, True, 1
         next_look = self.work + WORK_BETWEEN_LOOKS
         self._looks_at = next_look if self.exhausted else min(next_look, self.most_work)

@@ -80,12 +80,14 @@ class FunctionFacts:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A function that has more paths than are followed."""
+    """A function of which not all paths were followed."""
 
     function: str
     filename: str
     """The file's own name, or that of a header of which nothing else is told."""
     span: Span
+    memory_full: bool = False
+    """Whether it is not their number that ended it, but a worker that should not grow any more."""
 
 
 @dataclass(frozen=True)
