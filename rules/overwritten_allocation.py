@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, part_of
+from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit, part_of
 from cudalint.analysis.rules import ClassRule, FunctionRule
 from cudalint.findings.finding import Confidence, Defect, Finding, Severity
 from cudalint_rules._leak_wording import Wording, leak_finding, overwriting
@@ -138,6 +138,10 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
 
 
 def _overwritten(leak: Leak, facts: FunctionFacts) -> Wording:
-    where = places(leak.released, facts.filename)
-    late = f"; the release at {where} comes too late for it" if where else ""
-    return lambda exits: f"{leak.resource} {overwriting(leak, exits[0])}{late}"
+    def say(exits: tuple[LeakExit, ...]) -> str:
+        here, end = facts.filename, exits[0].span  # what is released above is so on other paths
+        later = [one for one in leak.released if one.filename != here or one.span > end]
+        late = f"; the release at {places(later, here)} comes too late for it" if later else ""
+        return f"{leak.resource} {overwriting(leak, exits[0])}{late}"
+
+    return say

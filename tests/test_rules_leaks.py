@@ -211,6 +211,8 @@ def test_an_exception_names_the_call() -> None:
          "comes too late for it"),
         (leak(leave(Exit.OVERWRITE, 15, overwritten_by="value")),
          "is overwritten at line 15 while it is still owned, and nothing else points to it"),
+        (leak(leave(Exit.OVERWRITE, 45, overwritten_by="value"), released=FREED),
+         "is overwritten at line 45 while it is still owned, and nothing else points to it"),
     ],
 )  # fmt: skip
 def test_an_overwrite_says_by_what(fact: Leak, words: str) -> None:
