@@ -28,8 +28,7 @@ class IncompleteParse(FileRule):
     Counts the functions and statements of a file that the parser gave up on: the body of a function
     whose type comes from a missing header, code behind a syntax error. Also names the functions
     that have more paths than are followed, or than a worker's memory had room for (half a GiB more
-    than it starts with): what others cost decides that. One finding for each file, with every lost
-    part as a step.
+    than it starts with). One finding for each file, with every lost part as a step.
 
     Alone it does not change the exit status. It is 2 where nothing at all could be read of a file
     that was named on the command line; what a folder holds was asked for by nobody.
@@ -81,11 +80,7 @@ class IncompleteParse(FileRule):
         """Yield one finding if anything was lost."""
         dropped = sorted(facts.dropped, key=lambda part: part.span)
         lost = [_Lost(facts.filename, part.span, _unread(part)) for part in dropped]
-        lost += [
-            _Lost(one.filename, one.span, why)
-            for one in facts.unfinished
-            for why in _unfinished([one])
-        ]
+        lost += [_Lost(one.filename, one.span, *_unfinished([one])) for one in facts.unfinished]
         if not lost:
             return
         told = []

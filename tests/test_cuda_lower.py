@@ -1207,6 +1207,8 @@ struct Plan { int handle; void destroy() { end(handle); } static void end(int); 
 struct Address { unsigned long long device; void destroy() { end(device); }
                  static void end(unsigned long long); };
 struct Sized { unsigned long count; unsigned long twice() { return 2 * count; } };
+struct Storage { char bytes[8]; void clear() { ((Keeper*)bytes)->release(); } };
+struct Ratio { double value; unsigned long of(unsigned long all) { return value * all; } };
 struct Deleter { void operator()(void* p) const { cudaFree(p); } };
 struct Shape { virtual float area() { return 0; } };
 struct Square : Shape { float side; float area() override { return side * side; } };
@@ -1224,7 +1226,8 @@ def test_methods_of_headers_that_only_compute_are_lowered_where_they_are_called(
         source = f"""{PRELUDE}
             #include "vector.h"
             struct Here {{ float x; float twice() {{ return 2 * x; }} }};
-            void use(Vector*, Plan*, Address*, Sized*, Deleter*, Square*, Shared*, Guard*, Here*);
+            void use(Vector*, Plan*, Address*, Sized*, Deleter*, Square*, Shared*, Guard*, Here*,
+                     Storage*, Ratio*);
             void f(Vector& vector) {{ {body} }}
         """
         main = tmp_path / "main.cu"
@@ -1234,10 +1237,10 @@ def test_methods_of_headers_that_only_compute_are_lowered_where_they_are_called(
 
     needed = {
         "f", "Here::twice", "Vector::Vector", "Vector::fill", "Vector::store", "Vector::keeper",
-        "Keeper::release", "Plan::destroy", "Address::destroy", "Deleter::operator()",
-        "Shape::area", "Square::area", "Shared::drop", "Guard::now",
+        "Keeper::release", "Plan::destroy", "Address::destroy", "Sized::twice", "Storage::clear",
+        "Deleter::operator()", "Shape::area", "Square::area", "Shared::drop", "Guard::now",
     }  # fmt: skip
-    assert lowered("use(0, 0, 0, 0, 0, 0, 0, 0, 0);") == needed
+    assert lowered("use(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);") == needed
     assert lowered("vector.plus(vector).at(1);") - needed == {"Vector::plus", "Vector::at"}
 
 

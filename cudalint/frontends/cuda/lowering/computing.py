@@ -1,4 +1,5 @@
-"""Methods that only compute: numbers in, numbers out, in a class that keeps nothing else.
+"""Methods that only compute: numbers in, numbers out, in a class that keeps nothing else, and no
+integer, which may be a handle, nor room for bytes, in which anything may be.
 
 No memory passes through them, so that those of a header are lowered where they are called, and not
 wherever their class is named: vectors, matrices and colours have hundreds.
@@ -23,11 +24,8 @@ from cudalint.frontends.cuda.lowering.positions import Positions
 from cudalint.frontends.cuda.lowering.records import Method, RecordParts
 from cudalint.frontends.cuda.prefilter import mentions_cuda
 
-_NUMBERS = frozenset(
-    {*TypeKind.INTEGERS, *TypeKind.FLOATS, TypeKind.BOOL, TypeKind.ENUM, TypeKind.VOID}
-)
-_HANDLES = frozenset({TypeKind.INT, TypeKind.UNSIGNED_LONG_LONG})
-"""The numbers that stand for what is acquired (``cufftHandle``, ``CUdeviceptr``): a member may."""
+_PLAIN = frozenset({*TypeKind.FLOATS, TypeKind.BOOL, TypeKind.ENUM})
+_NUMBERS = frozenset({*_PLAIN, *TypeKind.INTEGERS, TypeKind.VOID})
 _REFERENCES = frozenset({TypeKind.LVALUE_REFERENCE, TypeKind.RVALUE_REFERENCE})
 
 
@@ -42,12 +40,12 @@ class Computing:
         """By the address of a class, whether its objects keep numbers alone."""
 
     def others(self, parts: RecordParts) -> Iterator[Method]:
-        """The methods of a class that have a body and may do more."""
+        """The methods of a class that may do more."""
         computes = self._keeps_numbers(parts.instance or parts.cursor) and all(
-            self._is_kept_number(variable) for variable in parts.variables
+            map(self._is_kept_number, parts.variables)
         )
         for method in parts.methods:
-            if method.body is not None and not (computes and self._only_computes(method)):
+            if not (computes and self._only_computes(method)):
                 yield method
 
     def _only_computes(self, method: Method) -> bool:
@@ -80,19 +78,22 @@ class Computing:
         return self._keeping[identity]
 
     def _is_kept_number(self, declaration: Cursor) -> bool:
-        """Whether a member or a base has room for numbers alone, and for none that is a handle."""
+        """Whether a member or a base has room for nothing that stands for memory."""
         type_ = self._library.canonical_type(self._library.type(declaration))
         while type_._kind_id == TypeKind.CONSTANT_ARRAY:
             type_ = self._library.canonical_type(self._library.element_type(type_))
-        return type_._kind_id not in _HANDLES | _REFERENCES and self._is_number(type_)
+        return type_._kind_id in _PLAIN or self._is_class_of_numbers(type_)
 
     def _is_number(self, written: Any) -> bool:
-        """Whether a type has room for numbers alone."""
+        """Whether a parameter or a result has room for numbers alone."""
         type_ = self._library.canonical_type(written)
         if type_._kind_id in _REFERENCES:
             type_ = self._library.canonical_type(self._library.pointee(type_))
-        if type_._kind_id == TypeKind.RECORD:
-            declaration: Cursor = self._library.type_declaration(type_)
-            declaration._tu = self._unit
-            return self._keeps_numbers(declaration)
-        return type_._kind_id in _NUMBERS
+        return type_._kind_id in _NUMBERS or self._is_class_of_numbers(type_)
+
+    def _is_class_of_numbers(self, type_: Any) -> bool:
+        if type_._kind_id != TypeKind.RECORD:
+            return False
+        declaration: Cursor = self._library.type_declaration(type_)
+        declaration._tu = self._unit
+        return self._keeps_numbers(declaration)

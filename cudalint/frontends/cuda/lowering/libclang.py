@@ -178,8 +178,6 @@ class TypeKind:
     UNEXPOSED = 1
     VOID = 2
     BOOL = 3
-    UNSIGNED_LONG_LONG = 11
-    INT = 17
     NULLPTR = 24
     OVERLOAD = 25
     DEPENDENT = 26
