@@ -1189,6 +1189,19 @@ def test_headers_are_lowered_on_demand(tmp_path: Path) -> None:
     assert function(program, "main").is_main
 
 
+def test_an_array_is_made_in_place_in_an_instance_too() -> None:
+    source = """
+        #include <new>
+        template <class T> T* made(T* block, int count) { return new (block) T[count]; }
+        template <class T> T* one(T* block) { return new (block) T; }
+        template <class T> T* own(int count) { return new T[count]; }
+        void use(float* block) { made(block, 4); one(block); delete[] own<float>(4); }
+    """
+    program = lower(source)
+    called = {name: [call.name for call in calls(program, name)] for name in ("made", "one", "own")}
+    assert called == {"made": [], "one": [], "own": ["operator new[]"]}
+
+
 ONLY_COMPUTES = """
 #pragma once
 struct Keeper { float* kept; void release() { cudaFree(kept); } };

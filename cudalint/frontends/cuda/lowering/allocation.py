@@ -30,25 +30,23 @@ def new(context: Context, cursor: Cursor) -> Expression:
     type_ = context.types.of(cursor)
     element = type_.pointee or Type("")
     span = context.positions.span(cursor)
-    text = context.positions.text(cursor)
+    text = _text(context, cursor)
     if not operands and text and context.unit.has_errors:
         # ``new T[UNKNOWN]``: clang keeps only the type.
         name, _, end = context.positions.offsets(cursor)
-        rest = context.positions.text_of(name, end, end + 400)
+        rest = context.positions.text_of(name, end, end + _LONGEST)
         if rest.startswith("[") and "]" in rest:
             return recover(context, text + rest[: rest.index("]") + 1], span, wanted=True)
     is_array = _is_array_new(text, operands, element)
-    placement = _placement(text)
-    target: Expression = context.temporary(type_)
-    if placement and operands:
+    place: Expression | None = None
+    if _placement(text) and operands:
         where = operands.pop(0)
         if context.types.of(where).kind in ("pointer", "array"):
-            target = context.expression(where)
-            placement = False  # The place given: nothing is allocated.
-            return _new_object(context, operands, target, element, span)
-    count: Expression | None = None
-    if is_array and operands:
-        count = context.expression(operands.pop(0))
+            place = context.expression(where)
+    count = context.expression(operands.pop(0)) if is_array and operands else None
+    if place is not None:  # nothing is allocated
+        return _new_object(context, operands, place, element, span)
+    target = context.temporary(type_)
     size = Constant(element.bytes) if element.bytes else Unknown(f"sizeof({element.text})")
     context.graph.emit(
         Call(
@@ -102,6 +100,17 @@ def delete(context: Context, cursor: Cursor) -> Expression:
     return Unknown("delete")
 
 
+def _text(context: Context, cursor: Cursor) -> str:
+    """The text of a new expression. In an instance of a template clang has it end with its first
+    word where no initialiser follows: there it is the rest of the statement."""
+    name, start, end = context.positions.offsets(cursor)
+    if start >= 0 and _KEYWORD.fullmatch(text := context.positions.text_of(name, start, end)):
+        return text + context.positions.text_of(name, end, end + _LONGEST).partition(";")[0]
+    return context.positions.text(cursor)
+
+
+_KEYWORD = re.compile(r"(?:::\s*)?new")
+_LONGEST = 400
 _NEW = re.compile(r"(?:::\s*)?new\b\s*")
 
 
