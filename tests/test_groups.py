@@ -111,3 +111,27 @@ void drop(void *pointer) { cudaFree(pointer); %s }
 """
     plain, noted = of("plain.cu", calls % ""), of("noted.cu", calls % "note(pointer);")
     assert together(mock=mock, plain=plain, noted=noted) == [["mock", "noted"], ["plain"]]
+
+
+def test_what_a_header_does_with_its_own_classes_links_nobody(tmp_path: Path) -> None:
+    header = """#pragma once
+#include <cuda_runtime.h>
+struct Block { float *memory; };
+struct Version { int major, cores; };
+inline int cores(int major) {
+    static Version known[] = {{8, 64}, {9, 128}};
+    return known[major > 8].cores;
+}
+inline void fill(Block *block) { cudaMalloc((void **)&block->memory, 64 * cores(8)); }
+"""
+    (tmp_path / "block.h").write_text(header, encoding="utf-8")
+
+    def of(name: str, text: str) -> tuple[str, Links]:
+        path = str(tmp_path / name)
+        return path, links_of(lower(parse(path, text, ParseOptions())))
+
+    asks = '#include "block.h"\nint ask() { cudaFree(0); return cores(9); }\n'
+    drops = '#include "block.h"\nvoid drop(Block &block) { cudaFree(block.memory); }\n'
+    files = dict([of("ask.cu", asks), of("block.h", header), of("drop.cu", drops)])
+    names = [[Path(name).name for name in group] for group in groups_of(files)]
+    assert names == [["ask.cu"], ["block.h", "drop.cu"]]

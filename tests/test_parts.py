@@ -46,7 +46,7 @@ def test_every_file_is_in_one_part(folders: dict[str, list[int]], count: int) ->
         assert "base.py" in (*part.files, *part.context)
 
 
-def test_what_is_needed_most_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_needed_most_comes_along_then_who_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MOST_LINKED", 2)
     monkeypatch.setattr(parts, "MOST_CONTEXT", 1)
     files = {
@@ -57,7 +57,7 @@ def test_what_is_needed_most_comes_along(monkeypatch: pytest.MonkeyPatch) -> Non
     }
     first, second = parts_of(files)
     assert (first.files, first.context) == (("one/a.py", "one/b.py"), ("two/pool.py",))
-    assert (second.files, second.context) == (("two/pool.py", "two/tool.py"), ())
+    assert (second.files, second.context) == (("two/pool.py", "two/tool.py"), ("one/a.py",))
 
 
 @pytest.mark.parametrize(("most", "context"), [(1, ()), (2, ("two/f.cu", "two/g.cu"))])

@@ -17,7 +17,16 @@ import msgspec
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import shared_folders, short_name
 from cudalint.apis.loader import ApiModels, load
-from cudalint.program import Call, Function, FunctionReference, Launch, Program, Type
+from cudalint.program import (
+    Call,
+    Function,
+    FunctionReference,
+    Launch,
+    Program,
+    Record,
+    Type,
+    Variable,
+)
 from cudalint.source import Span
 
 
@@ -34,7 +43,8 @@ class Links(msgspec.Struct, frozen=True, array_like=True):
     called: list[str]
     """Functions called or referred to that it does not define."""
     used_records: list[str]
-    """Classes and structs that it uses, its own too."""
+    """Classes and structs of its own, and all that it uses; not those that a header of the project
+    uses which defines them itself: that is the same in each file that includes it."""
     launched: list[str]
     """Kernels launched, by name without scope."""
     implemented: list[str]
@@ -55,25 +65,41 @@ def links_of(program: Program) -> Links:
             embedded=(),
         )
     functions = {function.key for function in program.functions}
+    homes = {record.key: record.filename for record in program.records}
     models = load(program.language)
     called: set[str] = set()
-    used = {record.key for record in program.records}
+    used = {key for key, home in homes.items() if home == program.filename}
     launched: set[str] = set()
     referred: set[str] = set()
-    for part in _parts(program):
-        if isinstance(part, Call):
-            called.update(key for key in (part.key,) if key and not _is_api(part.name, models))
-            used.update(key for key in (part.record,) if key)
-        elif isinstance(part, Launch):
-            launched.add(short_name(part.kernel))
-            called.update(key for key in (part.kernel_key,) if key)
-        elif isinstance(part, FunctionReference):
-            referred.add(short_name(part.name))
-            called.update(key for key in (part.key,) if key and not _is_api(part.name, models))
-        elif isinstance(part, Type | Function) and part.record:
-            used.add(part.record)
-    for record in program.records:
-        used.update(record.bases)
+    named: dict[str, set[str]] = defaultdict(set)
+    """By global variable, the files whose functions name it."""
+
+    def note(definition: msgspec.Struct, filename: str) -> None:
+        for part in _parts(definition):
+            mentioned: Iterable[str | None] = ()
+            if isinstance(part, Call):
+                called.update(key for key in (part.key,) if key and not _is_api(part.name, models))
+                mentioned = (part.record,)
+            elif isinstance(part, Launch):
+                launched.add(short_name(part.kernel))
+                called.update(key for key in (part.kernel_key,) if key)
+            elif isinstance(part, FunctionReference):
+                referred.add(short_name(part.name))
+                called.update(key for key in (part.key,) if key and not _is_api(part.name, models))
+            elif isinstance(part, Variable):
+                named[part.symbol].add(filename)
+            elif isinstance(part, Type | Function):
+                mentioned = (part.record,)
+            elif isinstance(part, Record):
+                mentioned = part.bases
+            used.update(key for key in mentioned if key and homes.get(key) != filename)
+
+    definitions: tuple[Function | Record, ...] = (*program.functions, *program.records)
+    for definition in definitions:
+        note(definition, definition.filename)
+    for symbol, variable in program.variables.items():
+        for filename in sorted(named.get(symbol, {program.filename})):
+            note(variable, filename)
     return Links(
         functions=sorted(functions),
         records=sorted(r.key for r in program.records if r.filename == program.filename),
@@ -180,9 +206,9 @@ def _index(
     return found
 
 
-def _parts(program: Program) -> Iterator[msgspec.Struct]:
-    """Every struct of a program's functions, records and variables that says more than a place."""
-    pending: list[object] = [program.functions, program.records, program.variables]
+def _parts(definition: msgspec.Struct) -> Iterator[msgspec.Struct]:
+    """Every struct of a function, a record or a variable that says more than a place."""
+    pending: list[object] = [definition]
     while pending:
         part = pending.pop()
         if isinstance(part, msgspec.Struct):

@@ -87,17 +87,23 @@ class _Needs:
     def __init__(self, links: Mapping[str, Links]) -> None:
         self._links = links
         self._functions: dict[str, list[str]] = defaultdict(list)
+        self._callers: dict[str, list[str]] = defaultdict(list)
         self._records: dict[str, list[str]] = defaultdict(list)
         for name, one in links.items():
             for key in one.functions:
                 self._functions[key].append(name)
+            for key in one.called:
+                self._callers[key].append(name)
             for key in {*one.records, *one.implemented}:
                 self._records[key].append(name)
+        known = {key for one in links.values() for key in (*one.records, *one.header_records)}
+        self._records = {key: one for key, one in self._records.items() if key in known}
 
     def of(self, files: Sequence[str], most: int) -> tuple[str, ...]:
-        """The files that some files need most."""
+        """The files that some files need most; where there is room, those that call them."""
         own = set(files)
         wanted: Counter[str] = Counter()
+        calling: Counter[str] = Counter()
         definers: dict[str, set[str]] = defaultdict(set)
         """By file: those that define the same, as each program links another one."""
         for name in files:
@@ -109,9 +115,15 @@ class _Needs:
                     definers[definer].update(found)
             for key in {*one.used_records, *one.records}:
                 wanted.update(self._records.get(key, ()))
+            for key in one.functions:
+                calling.update(self._callers.get(key, ()))
+
+        def order(name: str) -> tuple[bool, int, int, str]:
+            # Without the others of its own the part would know too little: these come first.
+            return not definers[name] & own, -wanted[name], -calling[name], name
+
         chosen: set[str] = set()
-        # Without the others of its own the part would know too little: these come first.
-        for name in sorted(wanted, key=lambda one: (not definers[one] & own, -wanted[one], one)):
+        for name in sorted({*wanted, *calling}, key=order):
             together = closure([name], definers.__getitem__) - own
             if len(chosen | together) <= most:
                 chosen |= together
