@@ -670,6 +670,28 @@ def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPat
     assert {one.code for one in report.active} == {"GPU002", "GPU104"}
 
 
+@pytest.mark.parametrize("release", ["cudaFree(data)", "drop(data)", "keep(data)"])
+def test_what_paths_that_were_cut_may_release_is_not_never_released(
+    release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choices = "".join(f"  if (choice({n})) sizes[{n}] = {n};\n" for n in range(8))
+    source = (
+        "#include <cuda_runtime.h>\nbool choice(int n);\nvoid keep(int* data);\n"
+        "static void drop(int* data) { cudaFree(data); }\n"
+        "int use(int* sizes) {\n  int* data = nullptr;\n"
+        "  if (cudaMalloc(&data, 64) != cudaSuccess) return 1;\n"
+        f"  if (choice(9)) return 2;\n{choices}"
+        "  for (int n = 0; n < sizes[9]; n++) if (choice(n)) sizes[n] = n;\n"
+        f"  {release};\n  return 0;\n}}\n"
+    )
+    write(a_cu=source)
+    expected = [] if release.startswith("keep") else ["GPU102"]
+    assert [one.code for one in run(preview=True).active] == expected
+    monkeypatch.setattr("cudalint.analysis.interpreter.worklist.MOST_WORK", 300)
+    report = run(supervised=False, cache=False, preview=True)
+    assert [one.code for one in report.active] == ["GPU002"]
+
+
 def test_a_number_of_blocks_is_not_zero_because_one_path_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -768,7 +790,8 @@ def test_of_large_groups_what_is_needed_most_is_context() -> None:
     files = discover([Path()], plan.settings, plan.root).files
     links = linked(list(files), plan)
     assert len(context_of(["s2.cu"], links, 10)) == 5
-    assert context_of(["s2.cu"], links, 2) == ("s3.cu",)
+    assert context_of(["s2.cu"], links, 2) == ("s1.cu", "s3.cu")
+    assert context_of(["s2.cu"], links, 1) == ("s3.cu",)
 
 
 def test_what_progress_raises_ends_the_run() -> None:

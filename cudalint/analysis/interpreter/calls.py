@@ -252,6 +252,10 @@ def _constant_arguments(
     if definition is None:
         return []
     single = [one for one in definition.parameters if not one.starred]
+    if ZERO in state.equal.values():
+        # That nothing is to do, as a check found: it guards more often than it happens.
+        state = state.copy()
+        state.equal = {value: number for value, number in state.equal.items() if number != ZERO}
     bound = {
         symbol: value
         for symbol, argument in bindings(operation, single).items()

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import Exit, Leak, LeakExit, Resource, Site
-from cudalint.analysis.shape.arguments import bindings, given_at
+from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.effects import EffectsOf
-from cudalint.analysis.shape.operations import calls, operands, operations
+from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.shape.walk import plain
 from cudalint.apis.model import Acquisition
@@ -123,26 +123,12 @@ class _Unfollowed:
                 empty = isinstance(operation.value, Constant | Unknown)
                 return not (operation.declares and empty)
             return symbol in variables(operation.value)
-        if not isinstance(operation, Call):
-            return False
-        mentioned = any(symbol in variables(operand) for operand in operands(operation))
-        return written or (mentioned and self._call_ends(operation, symbol))
-
-    def _call_ends(self, call: Call, symbol: str) -> bool:
-        model = self._run.models.lookup(call.name)
-        if model is not None:
-            return bool(model.releases or model.takes or model.inserts or model.acquires)
-        found = self._symbols.callees(call, self._run.filename)
-        if not found:
-            return not self._run.models.only_borrows(call.name)
-        effects = self._symbols.memo(EffectsOf)
-        for callee, program in found:
-            known = effects.of(callee, program)
-            bound = bindings(call, callee.parameters)
-            for root in known.released | known.kept | known.lent | known.written:
-                if root in bound and symbol in variables(bound[root]):
-                    return True
-        return False
+        return isinstance(operation, Call) and (
+            written
+            or self._symbols.memo(EffectsOf).may_end(
+                operation, symbol, self._run.filename, self._run.models
+            )
+        )
 
     def _leak(
         self,

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from cudalint.analysis.shape.arguments import bindings, given_at
 from cudalint.analysis.shape.members import type_of
-from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import plain
+from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -91,6 +92,28 @@ class EffectsOf:
             terms = {theirs.symbol: mine.symbol for theirs, mine in parameters}
             found = found.joined(self.of(function, program), terms)
         return found
+
+    def may_end(self, call: Call, symbol: str, filename: str, models: ApiModels) -> bool:
+        """Whether a call in a file may release, keep or replace what a local that it mentions
+        holds."""
+        if not any(symbol in variables(operand) for operand in operands(call)):
+            return False
+        model = models.lookup(call.name)
+        if model is not None:
+            replaced = bool(model.acquires) and any(
+                _is_address(one) and symbol in variables(one.value) for one in call.arguments
+            )
+            return replaced or bool(model.releases or model.takes or model.inserts)
+        found = self._symbols.callees(call, filename)
+        if not found:
+            return not models.only_borrows(call.name)
+        for callee, program in found:
+            known = self.of(callee, program)
+            bound = bindings(call, callee.parameters)
+            for root in known.released | known.kept | known.lent | known.written:
+                if root in bound and symbol in variables(bound[root]):
+                    return True
+        return False
 
 
 class _Body:

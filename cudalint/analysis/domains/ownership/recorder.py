@@ -28,6 +28,7 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
+from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.arithmetic import rewrite
 from cudalint.analysis.values.values import (
@@ -43,7 +44,6 @@ from cudalint.analysis.values.values import (
 from cudalint.apis.model import Family
 from cudalint.findings.finding import Step
 from cudalint.findings.repair import Held
-from cudalint.program import variables
 from cudalint.source import Span
 
 
@@ -450,12 +450,11 @@ class Recorder:
         if not any(leave.kind in (Exit.RETURN, Exit.SCOPE, Exit.END) for leave in record.lost):
             return True
         where = record.acquired.location
-        models = self._run.models
+        effects = self._run.symbols.memo(EffectsOf)
         return where is not None and any(
-            where[0] in variables(argument.value)
+            call.span != record.acquired.span
+            and effects.may_end(call, where[0], self.filename, self._run.models)
             for _, call in calls(self.function)
-            if (model := models.lookup(call.name)) and model.releases
-            for argument in call.arguments
         )
 
     def _exits(self, record: _Record) -> tuple[LeakExit, ...]:
