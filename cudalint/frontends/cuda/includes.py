@@ -9,9 +9,10 @@ import functools
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 _INCLUDE = re.compile(
     r"""^[ \t]*\#[ \t]*(?:include|include_next|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""",
@@ -26,6 +27,8 @@ _MOST_INDEXED = 100_000
 _HEADER_SUFFIXES = frozenset(
     {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu", ".hip", ".ipp", ""}
 )
+Found = TypeVar("Found")
+_KNOWN: list[Callable[[], None]] = []
 _HEADER_FOLDERS = (
     "include", "inc", "includes", "headers", "src", "common", "common/inc", "Common",
     "common/include", "utils", "lib",
@@ -117,10 +120,17 @@ def find_includes(
     )
 
 
+def known_of_the_disk(function: Callable[..., Found]) -> Callable[..., Found]:
+    """A function whose answers are known until ``forget``."""
+    known = functools.lru_cache(maxsize=16384)(function)
+    _KNOWN.append(known.cache_clear)
+    return known
+
+
 def forget() -> None:
     """Look at the disk again: a process may outlive what it has seen."""
-    for known in (_includes_of, _exists, _in_system):
-        known.cache_clear()
+    for clear in _KNOWN:
+        clear()
     # A large project is not walked anew while no folder of it has another time.
     for top in [top for top, (_, times) in _INDEXES.items() if not _is_current(times)]:
         del _INDEXES[top]
@@ -131,7 +141,7 @@ def included_names(text: str) -> tuple[tuple[bool, str], ...]:
     return tuple((bool(match[1]), match[1] or match[2]) for match in _INCLUDE.finditer(text))
 
 
-@functools.lru_cache(maxsize=4096)
+@known_of_the_disk
 def _includes_of(header: str) -> tuple[tuple[bool, str], ...] | None:
     """What a header includes; ``None`` when it must not be opened."""
     try:
@@ -152,12 +162,12 @@ def _first(name: str, folders: Iterable[str]) -> str | None:
     return None
 
 
-@functools.lru_cache(maxsize=16384)
+@known_of_the_disk
 def _exists(path: str) -> bool:
     return os.path.exists(path) and not os.path.isdir(path)
 
 
-@functools.lru_cache(maxsize=4096)
+@known_of_the_disk
 def _in_system(name: str, folders: tuple[str, ...]) -> bool:
     return any(_exists(os.path.join(folder, name)) for folder in folders)
 

@@ -8,6 +8,7 @@ import functools
 import os
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,7 @@ from cudalint.frontends.cuda.flags import (
     prefix_for,
     project_arguments,
 )
-from cudalint.frontends.cuda.includes import find_includes
+from cudalint.frontends.cuda.includes import find_includes, known_of_the_disk
 from cudalint.frontends.cuda.options import ParseOptions
 from cudalint.frontends.cuda.precompiled import (
     discard,
@@ -35,7 +36,7 @@ from cudalint.frontends.cuda.precompiled import (
     prefix_headers,
 )
 from cudalint.frontends.cuda.toolchain import MADE_UP, find_toolchain
-from cudalint.frontends.cuda.undeclared import Undeclared
+from cudalint.frontends.cuda.undeclared import Undeclared, declared_in
 from cudalint.source import Source, Span
 
 __all__ = ["Diagnostic", "MissingHeader", "ParseFailure", "ParseOptions", "ParsedUnit", "parse"]
@@ -47,6 +48,9 @@ _MOST_ERRORS = 500
 _MOST_ERRORS_ON_LONG_LINES = 50
 _LONG_LINE = 100_000
 _MOST_REPAIRS = 2
+_INCLUDING = "cudalint_includes.cu"
+"""Is nowhere on the disk."""
+_QUOTED = re.compile(r"'(\w+)'")
 _NOT_FOUND = re.compile(r"'([^']+)' file not found")
 # What names of the C++ library, read before the source, can do to a source that did not ask for
 # them; a note then says where the other one is:
@@ -173,21 +177,31 @@ class _Reader:
         # From C++20 on the library's functions have bodies to read for each instance, which takes
         # most of the time.
         self._is_new = any(f"-std=gnu++{number}" in self._base for number in (20, 23, 26))
-        lacking = (name for file, name in includes.missing if self._needs(file, name))
-        self._lacks = next(lacking, None) is not None
-        """Whether names are sure to be undeclared: the first attempt is not the last."""
+        missing: dict[str, list[str]] = defaultdict(list)
+        for file, name in includes.missing:
+            missing[file].append(name)
+        lacking = {file for file, names in missing.items() if self._needs(file, names)}
+        own = os.path.abspath(filename)  # noqa: PTH100  (as the scan has it)
+        self._lacks = own in lacking
+        """Whether names of its own are sure to be undeclared: the first attempt is not the last."""
+        self._lacking = tuple(sorted(lacking - {own}))
+        """The headers of which that is so."""
+        self._headers = includes.headers
+        self._options = options
 
-    def _needs(self, file: str, header: str) -> bool:
-        """Whether a file includes a header on no condition, but that of its own guard."""
-        own = file == os.path.abspath(self._filename)  # noqa: PTH100  (as the scan has it)
+    def _needs(self, file: str, headers: list[str]) -> bool:
+        """Whether a file includes any of some headers on no condition, but that of its own
+        guard."""
+        own = file == os.path.abspath(self._filename)  # noqa: PTH100
         text = self._text if own else self._header(file)
-        place = re.search(
-            rf"""^[ \t]*#[ \t]*\w+[ \t]*[<"]{re.escape(header)}[>"]""", text, re.MULTILINE
-        )
-        if place is None:
-            return False
-        before = text[: place.start()]
-        return asked_around(before) <= defined_in(before)
+        either = "|".join(map(re.escape, headers))
+        for place in re.finditer(
+            rf"""^[ \t]*#[ \t]*\w+[ \t]*[<"](?:{either})[>"]""", text, re.MULTILINE
+        ):
+            before = text[: place.start()]
+            if asked_around(before) <= defined_in(before):
+                return True
+        return False
 
     def _header(self, name: str) -> str:
         """The text of a header; empty where it cannot be read any more."""
@@ -226,12 +240,18 @@ class _Reader:
 
     def settle(self) -> tuple[ParsedUnit, Reading]:
         """The last attempt, and the reading that its errors, or those before, lead to."""
-        parsed = self.attempt(Reading(self._prefix, ""), not self._lacks)
-        if self._prefix not in ("runtime", "c") and any(one.crowded for one in parsed.errors):
-            plain = self.attempt(Reading("runtime", ""), not self._lacks)
-            parsed = plain if len(plain.errors) < len(parsed.errors) else parsed
         undeclared = Undeclared(self._text, self._language == "c")
         headers = {self._filename}
+        told = self._told_by_headers()
+        for name in sorted({filename for filename, _ in told}):
+            headers.add(name)
+            undeclared.read(self._header(name))
+        undeclared.learn((message, 0, 0) for _, message in told)
+        first = Reading(self._prefix, undeclared.declarations())
+        parsed = self.attempt(first, not self._lacks)
+        if self._prefix not in ("runtime", "c") and any(one.crowded for one in parsed.errors):
+            plain = self.attempt(first._replace(prefix="runtime"), not self._lacks)
+            parsed = plain if len(plain.errors) < len(parsed.errors) else parsed
         for number in range(1, _MOST_REPAIRS + 1):
             for name in sorted({one.filename for one in parsed.errors if one.filename} - headers):
                 headers.add(name)
@@ -248,6 +268,39 @@ class _Reader:
             except ParseFailure:
                 break
         return parsed, parsed.reading
+
+    def _told_by_headers(self) -> list[tuple[str, str]]:
+        """What the headers that lack others say without what the file includes beside them: each
+        error after the file that it is in. It is the same for all files that include them."""
+        if self._language == "c" or not self._lacking:
+            return []  # of a file of C they may be C++
+        alone = dataclasses.replace(self._options, includes=None, defined_together=())
+        told = _errors_alone(self._lacking, alone)
+        others = frozenset[str]().union(*(_declared_in(name) for name in self._headers))
+        return [one for one in told if not others.intersection(_QUOTED.findall(one[1])[:1])]
+
+
+@known_of_the_disk
+def _errors_alone(headers: tuple[str, ...], options: ParseOptions) -> tuple[tuple[str, str], ...]:
+    """The errors in some headers that nothing stands before, each after the file that it is in."""
+    filename = str(Path(headers[0]).with_name(_INCLUDING))
+    try:
+        reader = _Reader(filename, "".join(f'#include "{one}"\n' for one in headers), options)
+        parsed = reader.attempt(Reading(reader._prefix, ""), is_whole=False)
+    except ParseFailure:
+        return ()
+    errors = dict.fromkeys((one.filename, one.message) for one in parsed.errors if one.filename)
+    parsed.close()
+    return tuple(errors)
+
+
+@known_of_the_disk
+def _declared_in(header: str) -> frozenset[str]:
+    """The classes, aliases, macros and enumerations of a header."""
+    try:
+        return declared_in(Path(header).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return frozenset()
 
 
 @functools.cache

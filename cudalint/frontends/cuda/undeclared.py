@@ -71,6 +71,12 @@ class _Scope:
     members: dict[str, _Scope] = field(default_factory=dict)
 
 
+def declared_in(text: str) -> frozenset[str]:
+    """The classes, aliases, macros and enumerations that a text has."""
+    found = (name for match in _DECLARED.finditer(text) for name in match.groups())
+    return frozenset(name for name in found if name)
+
+
 class Undeclared:
     """The names that a file lacks; grows as further attempts find more."""
 
@@ -79,7 +85,7 @@ class Undeclared:
         self._text = ""
         self._places: dict[str, list[int]] = {}
         self._template_methods: frozenset[str] | None = None
-        self._declared: set[str | None] = set()
+        self._declared: set[str] = set()
         """Classes, aliases, macros and enumerations that the text itself has."""
         self._aliases: dict[str, str] = {}
         self.read(text)
@@ -121,7 +127,7 @@ class Undeclared:
         self._text += f"{new}\n"
         self._places.clear()
         self._template_methods = None
-        self._declared |= {name for match in _DECLARED.finditer(new) for name in match.groups()}
+        self._declared |= declared_in(new)
         self._aliases |= dict(_ALIAS.findall(new))
 
     def declarations(self) -> str:
