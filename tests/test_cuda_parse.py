@@ -338,6 +338,21 @@ def test_macros_without_which_there_is_no_cuda_are_defined(options: ParseOptions
     assert _functions(parse("clean.cu", text, undefined)) == []
 
 
+def _attempts(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each attempt that is made from now on, whether it is whole."""
+    made: list[bool] = []
+    parse_once = parsing._translation_unit
+
+    def noted(
+        filename: str, arguments: list[str], files: list[tuple[str, bytes]], is_whole: bool
+    ) -> TranslationUnit | None:
+        made.append(is_whole)
+        return parse_once(filename, arguments, files, is_whole)
+
+    monkeypatch.setattr(parsing, "_translation_unit", noted)
+    return made
+
+
 def _functions(parsed: ParsedUnit) -> list[str]:
     return [
         child.spelling
@@ -361,16 +376,7 @@ def _functions(parsed: ParsedUnit) -> list[str]:
 def test_a_file_is_read_without_the_library_where_that_is_in_the_way(
     options: ParseOptions, monkeypatch: pytest.MonkeyPatch, text: str, attempts: int, errors: int
 ) -> None:
-    made: list[list[str]] = []
-    parse_once = parsing._translation_unit
-
-    def counted(
-        filename: str, arguments: list[str], files: list[tuple[str, bytes]], is_whole: bool
-    ) -> TranslationUnit | None:
-        made.append(arguments)
-        return parse_once(filename, arguments, files, is_whole)
-
-    monkeypatch.setattr(parsing, "_translation_unit", counted)
+    made = _attempts(monkeypatch)
     parsed = parse("nowhere/main.cu", text, options)
     assert (len(made), len(parsed.errors)) == (attempts, errors)
 
@@ -395,16 +401,7 @@ int *f(int *p) { return grown(p); }
 def test_only_the_last_attempt_makes_instances_where_a_header_is_missing(
     options: ParseOptions, monkeypatch: pytest.MonkeyPatch, text: str, whole: list[bool]
 ) -> None:
-    made: list[bool] = []
-    parse_once = parsing._translation_unit
-
-    def noted(
-        filename: str, arguments: list[str], files: list[tuple[str, bytes]], is_whole: bool
-    ) -> TranslationUnit | None:
-        made.append(is_whole)
-        return parse_once(filename, arguments, files, is_whole)
-
-    monkeypatch.setattr(parsing, "_translation_unit", noted)
+    made = _attempts(monkeypatch)
     parsed = parse("nowhere/main.cu", text, options)
     assert made == whole
     (caller,) = (one for one in parsed.unit.cursor.get_children() if one.spelling == "f")
@@ -418,3 +415,38 @@ def test_a_unit_is_given_back_once(options: ParseOptions) -> None:
     parsed.close()
     parsed.close()
     assert not parsed.unit.obj
+
+
+def test_what_headers_lack_is_learnt_once(
+    options: ParseOptions, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pool = (
+        "#pragma once\n#include <nowhere/tensor.h>\n"
+        "inline void *of(nowhere::Tensor &t) { return &t; }\n"
+    )
+    (tmp_path / "pool.h").write_text(pool, encoding="utf-8")
+    made = _attempts(monkeypatch)
+    for name, attempts in (("a.cu", [False, True]), ("b.cu", [True])):
+        text = f'#include "pool.h"\nint *{name[0]}(nowhere::Tensor &t) {{ return (int *)of(t); }}\n'
+        parsed = parse(str(tmp_path / name), text, options)
+        assert (made, parsed.errors) == (attempts, ())
+        assert [one.name for one in parsed.missing_headers] == ["nowhere/tensor.h"]
+        made.clear()
+    own = '#include "pool.h"\nint *c(elsewhere::Tensor &t) { return nullptr; }\n'
+    parsed = parse(str(tmp_path / "c.cu"), own, options)
+    assert (made, parsed.errors) == ([True, True], ())
+
+
+@pytest.mark.parametrize("shape", ["struct Shape { int rows; };", "typedef double Shape;"])
+def test_a_header_that_needs_what_stands_before_it_lacks_nothing_else(
+    options: ParseOptions, tmp_path: Path, shape: str
+) -> None:
+    (tmp_path / "shape.h").write_text(f"#pragma once\n{shape}\n", encoding="utf-8")
+    order = (
+        "#pragma once\n#include <nowhere.h>\n"
+        "inline Shape *last(Shape *all, int n) { return all + n; }\n"
+    )
+    (tmp_path / "order.h").write_text(order, encoding="utf-8")
+    text = '#include "shape.h"\n#include "order.h"\nShape *f(Shape *all) { return last(all, 8); }'
+    parsed = parse(str(tmp_path / "main.cu"), text, options)
+    assert (parsed.errors, parsed.reading.declarations) == ((), "")
