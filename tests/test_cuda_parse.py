@@ -450,3 +450,15 @@ def test_a_header_that_needs_what_stands_before_it_lacks_nothing_else(
     text = '#include "shape.h"\n#include "order.h"\nShape *f(Shape *all) { return last(all, 8); }'
     parsed = parse(str(tmp_path / "main.cu"), text, options)
     assert (parsed.errors, parsed.reading.declarations) == ((), "")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_a_pipe_beside_a_header_that_lacks_another_is_not_opened(
+    options: ParseOptions, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe.h")
+    pool = "#include <nowhere.h>\ninline void *of(Nowhere &all) { return &all; }\n"
+    (tmp_path / "pool.h").write_text(pool, encoding="utf-8")
+    text = '#include "pipe.h"\n#include "pool.h"\nvoid *f(Nowhere &all) { return of(all); }\n'
+    parsed = parse(str(tmp_path / "main.cu"), text, options)
+    assert parsed.errors == ()

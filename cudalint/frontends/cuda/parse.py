@@ -186,7 +186,7 @@ class _Reader:
         """Whether names of its own are sure to be undeclared: the first attempt is not the last."""
         self._lacking = tuple(sorted(lacking - {own}))
         """The headers of which that is so."""
-        self._headers = includes.headers
+        self._headers = sorted({*includes.headers} - {*includes.unreadable})
         self._options = options
 
     def _needs(self, file: str, headers: list[str]) -> bool:
