@@ -10,7 +10,7 @@ from clang.cindex import CursorKind, TranslationUnit
 from cudalint.frontends.cuda import parse as parsing
 from cudalint.frontends.cuda.flags import _PARTS
 from cudalint.frontends.cuda.parse import MissingHeader, ParsedUnit, ParseOptions, parse
-from cudalint.frontends.cuda.toolchain import OWN_CUDA, OWN_LIBC, Toolchain, find_toolchain
+from cudalint.frontends.cuda.toolchain import MADE_UP, OWN_CUDA, OWN_LIBC, Toolchain, find_toolchain
 from cudalint.source import Span
 
 KERNEL = """\
@@ -462,3 +462,23 @@ def test_a_pipe_beside_a_header_that_lacks_another_is_not_opened(
     text = '#include "pipe.h"\n#include "pool.h"\nvoid *f(Nowhere &all) { return of(all); }\n'
     parsed = parse(str(tmp_path / "main.cu"), text, options)
     assert parsed.errors == ()
+
+
+def test_a_file_is_read_without_what_headers_lack_where_libclang_fails_with_it(
+    options: ParseOptions, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pool = "#include <nowhere.h>\ninline void *of(Nowhere &all) { return &all; }\n"
+    (tmp_path / "pool.h").write_text(pool, encoding="utf-8")
+    parse_once = parsing._translation_unit
+
+    def fails(
+        filename: str, arguments: list[str], files: list[tuple[str, bytes]], is_whole: bool
+    ) -> TranslationUnit | None:
+        if any(name == MADE_UP for name, _ in files):
+            return None
+        return parse_once(filename, arguments, files, is_whole)
+
+    monkeypatch.setattr(parsing, "_translation_unit", fails)
+    parsed = parse(str(tmp_path / "main.cu"), '#include "pool.h"\nint one = 1;\n', options)
+    assert [one.name for one in parsed.missing_headers] == ["nowhere.h"]
+    assert "Nowhere" in parsed.errors[0].message

@@ -240,18 +240,13 @@ class _Reader:
 
     def settle(self) -> tuple[ParsedUnit, Reading]:
         """The last attempt, and the reading that its errors, or those before, lead to."""
-        undeclared = Undeclared(self._text, self._language == "c")
-        headers = {self._filename}
         told = self._told_by_headers()
-        for name in sorted({filename for filename, _ in told}):
-            headers.add(name)
-            undeclared.read(self._header(name))
-        undeclared.learn((message, 0, 0) for _, message in told)
-        first = Reading(self._prefix, undeclared.declarations())
-        parsed = self.attempt(first, not self._lacks)
-        if self._prefix not in ("runtime", "c") and any(one.crowded for one in parsed.errors):
-            plain = self.attempt(first._replace(prefix="runtime"), not self._lacks)
-            parsed = plain if len(plain.errors) < len(parsed.errors) else parsed
+        try:
+            undeclared, headers, parsed = self._begin(told)
+        except ParseFailure:
+            if not told:
+                raise
+            undeclared, headers, parsed = self._begin([])
         for number in range(1, _MOST_REPAIRS + 1):
             for name in sorted({one.filename for one in parsed.errors if one.filename} - headers):
                 headers.add(name)
@@ -268,6 +263,21 @@ class _Reader:
             except ParseFailure:
                 break
         return parsed, parsed.reading
+
+    def _begin(self, told: list[tuple[str, str]]) -> tuple[Undeclared, set[str], ParsedUnit]:
+        """The first attempt, after what headers lack; and whose texts that was learnt from."""
+        undeclared = Undeclared(self._text, self._language == "c")
+        headers = {filename for filename, _ in told}
+        for name in sorted(headers):
+            undeclared.read(self._header(name))
+        undeclared.learn((message, 0, 0) for _, message in told)
+        first = Reading(self._prefix, undeclared.declarations())
+        is_whole = not self._lacks
+        parsed = self.attempt(first, is_whole)
+        if self._prefix not in ("runtime", "c") and any(one.crowded for one in parsed.errors):
+            plain = self.attempt(first._replace(prefix="runtime"), is_whole)
+            parsed = plain if len(plain.errors) < len(parsed.errors) else parsed
+        return undeclared, {self._filename, *headers}, parsed
 
     def _told_by_headers(self) -> list[tuple[str, str]]:
         """What the headers that lack others say without what the file includes beside them: each
