@@ -55,7 +55,8 @@ class IncompleteParse(FileRule):
 
     Tell cudalint where the headers are: a `compile_commands.json` in the project or one of its
     `build*` folders, or `include-folders` in `[tool.cudalint]`. Of a header that a build makes,
-    its template is read (`config.h.in`, `config.h.cmake`), without what only the build knows.
+    its template is read (`config.h.in`, `config.h.cmake`), without what only the build knows. Not
+    needed are the headers of CUDA, MPI, OpenMP, GoogleTest and GoogleMock: cudalint has its own.
 
     ```toml
     [tool.cudalint]

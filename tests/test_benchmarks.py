@@ -12,6 +12,7 @@ from benchmarks.corpora import __main__ as corpora
 from benchmarks.corpora.facts import Fact, compare, precision, save
 from benchmarks.corpora.facts import load as load_facts
 from benchmarks.documents import taken
+from benchmarks.lacking import __main__ as lacking
 from benchmarks.mutation import __main__ as mutation
 from benchmarks.mutation.cuda_text import CudaText
 from benchmarks.mutation.framework_mutants import framework_mutants
@@ -557,3 +558,17 @@ def test_finally_becomes_straight_code(tmp_path: Path, header_cache: Path) -> No
     assert [(one.kind, one.verdict.killed) for one in score.judged] == [("finally", True)]
     assert "GPU103" in score.judged[0].verdict.why or "GPU101" in score.judged[0].verdict.why
     assert "finally" in mutation.report(score)
+
+
+# Without headers ------------------------------------------------------------------------------
+
+_ONLY_WITH_HEADERS = {
+    "torch.cu": {(45, "GPU103")},  # that what a macro dispatches may throw
+}
+
+
+@pytest.mark.parametrize("program", sorted(lacking.PROGRAMS.iterdir()), ids=lambda one: one.stem)
+def test_little_is_lost_where_headers_are_nowhere(program: Path) -> None:
+    missed = _ONLY_WITH_HEADERS.get(program.name, set())
+    assert lacking.found(program) == lacking.flaws(program) - missed
+    assert lacking.flaws(program) > missed

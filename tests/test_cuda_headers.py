@@ -286,3 +286,25 @@ def test_processes_do_not_disturb_each_other(tmp_path: Path) -> None:
         assert pool.map(_parse_in_process, [str(tmp_path)] * 6) == [0] * 6
     assert len(_headers(tmp_path)) == 1
     assert not list(tmp_path.glob("*.tmp"))
+
+
+CONCEPT = """#pragma once
+template <typename T>
+concept Number = sizeof(T) < 9;
+template <Number T> T twice(T value) { return value + value; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("header", "standard"),
+    [
+        (CONCEPT, "c++20"),
+        ("// template <typename T> concept Number = true;\nint twice(int n);\n", "c++17"),
+        (f"#if __cplusplus >= 202002L\n{CONCEPT}#endif\nint twice(int n);\n", "c++17"),
+    ],
+)
+def test_a_header_may_need_a_newer_standard(tmp_path: Path, header: str, standard: str) -> None:
+    (tmp_path / "number.h").write_text(header)
+    text = '#include "number.h"\nstatic_assert(__cplusplus > 201703L);\nint n = twice(3);\n'
+    parsed = parse(str(tmp_path / "a.cu"), text, ParseOptions(root=tmp_path))
+    assert [error.row for error in parsed.errors] == ([] if standard == "c++20" else [2])

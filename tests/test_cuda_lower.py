@@ -1315,3 +1315,16 @@ def test_templates_are_made_after_many_errors_of_a_header() -> None:
     many = "".join(f"Missing{number} of_{number}();\n" for number in range(1500))
     source = "void f(std::map<int, int*>& m) { for (auto&& [key, kept] : m) cudaFree(kept); }"
     assert "cudaFree(" in body(source, prelude=f"{PRELUDE}#include <map>\n{many}")
+
+
+def test_an_argument_beyond_the_reader_keeps_the_places_of_the_others() -> None:
+    text = """
+template <typename T> __global__ void once(T body) { body(); }
+template <typename T> void run(T body) {
+    LAUNCH(once<traits::decay<T, int>>, "a,b", [](int a) { return a; }, cudaMalloc(&body, 4));
+}
+"""
+    allocated, launched = calls(read("a.cu", text, ParseOptions()), "run")
+    assert (allocated.name, launched.name) == ("cudaMalloc", "LAUNCH")
+    assert len(launched.arguments) == 4
+    assert launched.arguments[1].value == Constant("a,b")

@@ -445,3 +445,68 @@ def test_a_cast_to_an_unknown_type_makes_no_object(options: ParseOptions) -> Non
     ]
     assert ends[:2] == ["held", "held"]
     assert ends[2] != "held"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_head"),
+    [
+        ('X("a", "[b]") { f(); }', True),
+        ("X(Suite, Name)\n{\n f();\n}", True),
+        ("namespace a {\nX(b::C<int, 3>) { f(); }\n}", True),
+        ("X() { f(); }\nX() { g(); }", True),
+        ("X(kernel, float *values, int n) { f(); }", False),
+        ("X(one)\nX(two) { f(); }", False),
+        ("X(one) { f(); }\nint g() { return X(3); }", False),
+    ],
+)
+def test_a_name_that_stands_for_the_head_of_a_function(text: str, is_head: bool) -> None:
+    row = text[: text.index("X")].count("\n") + 1
+    for is_c in (False, True):
+        names = Undeclared(text, is_c)
+        names.learn([("a type specifier is required for all declarations", row, 1)])
+        assert ("#define X(...)" in names.declarations()) == (is_head and not is_c)
+
+
+def test_an_old_main_has_no_type() -> None:
+    names = Undeclared("main(argc, argv) { return 0; }", is_c=False)
+    assert not names.learn([("a type specifier is required for all declarations", 1, 1)])
+
+
+def test_what_no_type_is_may_be_missed_as_a_value_yet(options: ParseOptions) -> None:
+    text = """
+#include <cuda_runtime.h>
+MODULE(example, m) {
+    m.def("kept", [](int n) { void *block; cudaMalloc(&block, n); });
+}
+"""
+    program = read(text, options)
+    assert sorted(functions(program)) == ["MODULE", "MODULE::<lambda>"]
+    assert lost(program) == []
+
+
+def test_an_object_of_unknown_class_has_elements_where_it_is_gone_through(
+    options: ParseOptions,
+) -> None:
+    text = """
+#include <cuda_runtime.h>
+void all(const Table &table, bench::State &state) {
+    for (const auto &item : table) {
+        void *block;
+        cudaMalloc(&block, 4);
+    }
+    for (Item *item : table) cudaFree(item);
+    for (auto _ : state) cudaDeviceSynchronize();
+}
+"""
+    program = read(text, options)
+    (function,) = program.functions
+    called = [
+        (one.name, one.span.row)
+        for block in function.blocks
+        for one in block.operations
+        if isinstance(one, Call) and one.name.startswith("cuda")
+    ]
+    assert sorted(called) == [
+        ("cudaDeviceSynchronize", 9), ("cudaFree", 8), ("cudaMalloc", 6),
+    ]  # fmt: skip
+    assert lost(program) == []

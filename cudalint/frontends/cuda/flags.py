@@ -55,10 +55,15 @@ _NEEDS_CXX20 = re.compile(
     r"|\bstd\s*::\s*ranges\s*::",
     re.MULTILINE,
 )
+_ASKS_FOR_VERSION = re.compile(
+    r"^[ \t]*#[ \t]*(?:el)?if.*\b(?:__cplusplus|_MSVC_LANG|__cpp_\w+|__has_include)\b", re.MULTILINE
+)
 _CXX_STANDARDS = {"17": "gnu++17", "20": "gnu++20", "2a": "gnu++20", "23": "gnu++23"}
 _CXX_STANDARDS |= {"2b": "gnu++23", "26": "gnu++26", "2c": "gnu++26"}
 _LIBRARY_HEADERS = ("thrust/", "cub/", "cuda/", "cooperative_groups", "nv/target")
-_STANDARD_HEADER = re.compile(r"[a-z_]+$|cuda_(fp|bf)16\.h|cublas|cudnn|cusolver|cusparse|nccl")
+_STANDARD_HEADER = re.compile(
+    r"[a-z_]+$|cuda_(fp|bf)16\.h|cublas|cudnn|cusolver|cusparse|nccl|gtest/|gmock/"
+)
 _USES_CXX = re.compile(r"\bstd\s*::|\bnamespace\s+std\b")
 _PARTS = (
     "optional", "variant", "valarray", "charconv", "ranges", "regex", "filesystem", "future",
@@ -97,8 +102,10 @@ def normal_standard(language: str, standard: str | None) -> str:
 
 
 def meant_standard(text: str) -> str | None:
-    """The standard that a text cannot do without, where the project names none."""
-    return "c++20" if _NEEDS_CXX20.search(blanked(text)) else None
+    """The standard that a text cannot do without, where the project names none; what asks for the
+    language's version can."""
+    found = _NEEDS_CXX20.search(text) and _NEEDS_CXX20.search(blanked(text))
+    return "c++20" if found and not _ASKS_FOR_VERSION.search(text) else None
 
 
 def base_arguments(language: str, standard: str | None, toolchain: Toolchain) -> list[str]:
@@ -127,7 +134,7 @@ def base_arguments(language: str, standard: str | None, toolchain: Toolchain) ->
 
 def system_folders(toolchain: Toolchain) -> tuple[str, ...]:
     """CUDA's headers and ours, before any of the machine's."""
-    own = (OWN_HEADERS / "cuda", OWN_HEADERS / "cuda_libraries")
+    own = (OWN_HEADERS / name for name in ("cuda", "cuda_libraries", "frameworks"))
     return tuple(str(folder) for folder in (*own, *toolchain.cuda))
 
 

@@ -11,10 +11,11 @@ _C_CHECK = f"void {CHECK}(void);"
 _STATEMENT_BEGINS = re.compile(r"[;{}]\s*$")
 _BLOCK = re.compile(r"\s*(\(\s*[&=(][^;{}]*\))?\s*\{[^{}]*[;{]")
 
+_HEAD = re.compile(r"\s*\(\s*(?:(?:\w|::|<[^<>;{}()]*>)*\s*[,)]\s*)+\{")
 LARGEST_BLOCK = 4000
 """How much of the text behind a name is looked at, at most."""
 BLOCKS = frozenset({"block", "capturing block"})
-KINDS = frozenset({"macro", "check", "end", *BLOCKS})
+KINDS = frozenset({"macro", "check", "end", "head", *BLOCKS})
 
 
 def macro_kind(uses: Collection[tuple[str, str]], is_c: bool) -> str | None:
@@ -32,6 +33,13 @@ def macro_kind(uses: Collection[tuple[str, str]], is_c: bool) -> str | None:
     return "capturing block" if any(_captures(after) for _, after in uses) else "block"
 
 
+def is_head(before: str, after: str) -> bool:
+    """Whether a name, with names and texts in brackets, stands for the whole head of a function
+    whose body follows: ``TEST_CASE("copies") {``. Declared parameters would be there to read.
+    (Texts are blank here.)"""
+    return bool(re.search(r"(?:^|[;}>]|\n)\s*$", before) and _HEAD.match(after))
+
+
 def definition(name: str, kind: str, is_c: bool) -> Iterator[str]:
     """The lines that define such a macro."""
     if kind == "macro":
@@ -41,6 +49,11 @@ def definition(name: str, kind: str, is_c: bool) -> Iterator[str]:
     elif kind == "check":
         yield _C_CHECK if is_c else f'extern "C" {_C_CHECK}'
         yield f"#define {name} {CHECK}();"
+    elif kind == "head":
+        # All have one name; each a parameter of its own.
+        yield f"#define cudalint_{name}_of(number) static void {name}(struct cudalint_##number *)"
+        yield f"#define cudalint_{name}(number) cudalint_{name}_of(number)"
+        yield f"#define {name}(...) cudalint_{name}(__COUNTER__)"
     else:
         # The block is kept somewhere: whether and when it runs is out of sight.
         kept = "{ template <class Block> void operator=(Block &&); }"

@@ -171,7 +171,10 @@ class _Reader:
             *((name, b"") for name in includes.unreadable),
             *self._unsaved.items(),
         ]
+        self._headers = sorted({*includes.headers} - {*includes.unreadable})
         standard = options.standard or meant_standard(text)
+        if standard is None and self._language != "c":
+            standard = next(filter(None, map(_standard_meant_by, self._headers)), None)
         self._base = base_arguments(self._language, standard, self._toolchain)
         self._prefix = prefix_for(self._language, text, includes.names)
         # From C++20 on the library's functions have bodies to read for each instance, which takes
@@ -186,7 +189,6 @@ class _Reader:
         """Whether names of its own are sure to be undeclared: the first attempt is not the last."""
         self._lacking = tuple(sorted(lacking - {own}))
         """The headers of which that is so."""
-        self._headers = sorted({*includes.headers} - {*includes.unreadable})
         self._options = options
 
     def _needs(self, file: str, headers: list[str]) -> bool:
@@ -302,6 +304,15 @@ def _errors_alone(headers: tuple[str, ...], options: ParseOptions) -> tuple[tupl
     errors = dict.fromkeys((one.filename, one.message) for one in parsed.errors if one.filename)
     parsed.close()
     return tuple(errors)
+
+
+@known_of_the_disk
+def _standard_meant_by(header: str) -> str | None:
+    """The standard that a header cannot do without."""
+    try:
+        return meant_standard(Path(header).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return None
 
 
 @known_of_the_disk

@@ -13,7 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cudalint.frontends.cuda.blanked import blanked
-from cudalint.frontends.cuda.macros import BLOCKS, KINDS, LARGEST_BLOCK, definition, macro_kind
+from cudalint.frontends.cuda.macros import (
+    BLOCKS,
+    KINDS,
+    LARGEST_BLOCK,
+    definition,
+    is_head,
+    macro_kind,
+)
 
 _MOST_NAMES = 300
 _MOST_USES = 200
@@ -24,7 +31,9 @@ _UNKNOWN = re.compile(
     r" '(\w+)'(?: in namespace '([\w:]+)')?"
 )
 _NO_MEMBER = re.compile(r"^no (?:member|template) named '(\w+)' in '([\w:]+)")
+_NO_RANGE = re.compile(r"^invalid range expression of type '(?:const )?([\w:]+)")
 _EXPECTED_SCOPE = re.compile(r"^expected (?:namespace|class) name")
+_NO_SPECIFIER = "a type specifier is required for all declarations"
 _CLASHES = re.compile(
     r"(?:redefinition of|reference to|declaration of|redeclaration of|call to) '(?:\w+::)*(\w+)'"
 )
@@ -65,7 +74,8 @@ class _Scope:
     """A name to declare, and those declared in it."""
 
     kind: str = "namespace"
-    """namespace, class, template, value, method, floating, integer, or one of those of a macro."""
+    """namespace, class, template, value, method, range, floating, integer, or one of those of a
+    macro."""
     head: str = "template <class...>"
     """Of a template: how its declaration begins."""
     members: dict[str, _Scope] = field(default_factory=dict)
@@ -109,6 +119,10 @@ class Undeclared:
             lacking = _NO_MEMBER.match(message)
             if lacking:
                 self._add_method(lacking.group(1), lacking.group(2))
+            ranged = _NO_RANGE.match(message)
+            if ranged and (scope := self._class(ranged.group(1))) is not None:
+                self._known.add((ranged.group(1), "begin"))
+                scope.members.setdefault("begin", _Scope("range"))
             found = _UNKNOWN.match(message)
             if found:
                 is_type = found.group(1) == "unknown type name"
@@ -117,6 +131,8 @@ class Undeclared:
                 word = self._word_at(row, column)
                 if word:
                     self._declare(word, "", "scope" if "namespace" in message else "class")
+            elif message == _NO_SPECIFIER:
+                self._declare_head(self._word_at(row, column))
         return len(self._known) + len(self._refused) > before
 
     def read(self, text: str) -> None:
@@ -137,16 +153,30 @@ class Undeclared:
     def _add_method(self, name: str, of: str) -> None:
         """A method template of a class of ours: without it clang takes ``x.data<float>()`` for two
         comparisons, and loses the statement. It fits no call: what each returns stays unknown."""
-        scope: _Scope | None = self._root
-        for part in of.split("::"):
-            scope = scope.members.get(part) if scope is not None else None
-        if scope is None or scope.kind not in ("class", "template") or (of, name) in self._known:
+        scope = self._class(of)
+        if scope is None or (of, name) in self._known:
             return
         if self._template_methods is None:
             self._template_methods = frozenset(_TEMPLATE_METHOD.findall(self._text))
         if name in self._template_methods:
             self._known.add((of, name))
             scope.members.setdefault(name, _Scope("method"))
+
+    def _class(self, of: str) -> _Scope | None:
+        """A class of ours."""
+        scope: _Scope | None = self._root
+        for part in of.split("::"):
+            scope = scope.members.get(part) if scope is not None else None
+        return scope if scope is not None and scope.kind in ("class", "template") else None
+
+    def _declare_head(self, name: str | None) -> None:
+        """A function without a type: of a macro that writes its head, if that is what it is."""
+        if name and name != "main" and not self._is_c:
+            uses = (
+                (before, self._text[end : end + LARGEST_BLOCK]) for end, before in self._uses(name)
+            )
+            if all(is_head(before, after) for before, after in uses):
+                self._declare(name, "", "head")
 
     def _refuse(self, name: str) -> None:
         """Declared after all, by the file itself: ours is in its way."""
@@ -180,7 +210,10 @@ class Undeclared:
                 for end, before in self._uses(prefix + name)
             ],
         )
-        if used is None or (is_type and used in ("value", *BLOCKS)):
+        if is_type and used in ("value", *BLOCKS):
+            self._known.discard(key)  # as a type: it may be missed as a value yet
+            return
+        if used is None:
             return
         self._add(scope, name, used, prefix)
 
@@ -362,6 +395,10 @@ class Undeclared:
                 return
             for head in ("class... T", "auto... T", "class F, auto... T", "auto F, class... T"):
                 yield f"template <{head}, class... Anything> {what} {name}(Anything...);"
+        elif scope.kind == "range":
+            # Elements of any class.
+            yield "struct cudalint_element { template <class T> operator T &() const; };"
+            yield "cudalint_element *begin() const; cudalint_element *end() const;"
         elif scope.kind == "method":
             yield f"template <class...> auto {name}(struct unlike_any_argument &);"
         else:

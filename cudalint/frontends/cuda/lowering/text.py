@@ -7,6 +7,7 @@ mentions.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from clang.cindex import Cursor
 
@@ -16,6 +17,9 @@ from cudalint.frontends.cuda.lowering.variables import mentioned
 from cudalint.program import AddressOf, Argument, Call, Dropped, Expression, Unknown
 from cudalint.source import Span
 
+_OPENING, _CLOSING = "([{", ")]}"
+_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'")
+_TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)\s*<(?:[^<>;(){}]|<(?:[^<>;(){}]|<[^<>;(){}]*>)*>)*>")
 _CALLED = re.compile(r"\s*(?:::)?[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?\s*\(")
 
 
@@ -36,8 +40,8 @@ def recover(context: Context, text: str, span: Span, wanted: bool) -> Expression
 def recover_arguments(
     context: Context, text: str, operands: list[Cursor], span: Span
 ) -> tuple[Argument, ...] | None:
-    """The arguments from the text of a call; None where the text is beyond us, or has no more than
-    clang: calls inside have better positions from there."""
+    """The arguments from the text of a call; None where the text has no more than clang: calls
+    inside have better positions from there."""
     found = _CALLED.match(text)
     if found is None:
         return None
@@ -45,11 +49,33 @@ def recover_arguments(
         reader = Reader(context, text[found.end() :], span)
         values = reader.list_until(")")
     except (Beyond, IndexError):
-        return None
+        # What is beyond us has its place among the others.
+        written = list(_separated(text[found.end() :]))
+        if len(written) <= len(operands):
+            return None
+        return tuple(Argument(recover(context, one, span, wanted=True)) for one in written)
     if len(values) <= len(operands):
         return None
     reader.flush()
     return tuple(Argument(value) for value in values)
+
+
+def _separated(text: str) -> Iterator[str]:
+    """What stands between commas, up to the bracket that closes."""
+    depth = begin = place = 0
+    while place < len(text):
+        passed = _STRING.match(text, place) or _TEMPLATE_ARGUMENTS.match(text, place)
+        if passed is not None:
+            place = passed.end()
+            continue
+        character = text[place]
+        depth += (character in _OPENING) - (character in _CLOSING)
+        if depth < 0 or (character == "," and depth == 0):
+            yield text[begin:place].strip()
+            begin = place + 1
+        if depth < 0:
+            return
+        place += 1
 
 
 def lost(context: Context, text: str, span: Span) -> None:

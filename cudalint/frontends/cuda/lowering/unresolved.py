@@ -64,7 +64,7 @@ def unresolved_call(
         if scoped or (isinstance(value, Unknown) and not value.reads):
             found = _CALLED_NAME.match(context.positions.text(callee))
             name = found.group(1) if found else render(value)
-            return _emit_unresolved(context, cursor, name, None, operands[1:], wanted)
+            return _emit_unresolved(context, cursor, name, None, operands[1:], wanted, text)
         span = context.positions.span(cursor)
         recovered = recover_arguments(context, text, operands[1:], span) if text else None
         if recovered is None:
