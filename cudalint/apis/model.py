@@ -333,9 +333,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """It fails, if its arguments are right, only by what has gone wrong on the device: after such
     an error the context is of no more use, and nothing in it can be released (CUDA guide, *Error
     Checking*). What copies, sets or launches fails only so as well."""
-    sticky_for: str | None = None
-    """It is as with ``only_sticky`` where there is memory at this path
-    (``cudaPointerGetAttributes``)."""
+    asks_about: str | None = None
+    """It tells what stands at this path, and uses none of it: what is released may be asked for
+    (``cudaPointerGetAttributes``). Where there is memory, it is as with ``only_sticky``."""
     order: StreamOrder | None = None
     selects_device: bool = False
     """Later calls go to another device (``cudaSetDevice``, ``with cupy.cuda.Device(i)``)."""

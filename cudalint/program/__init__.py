@@ -1,6 +1,7 @@
 """The shared program model: both frontends write it, the analysis reads it."""
 
 from cudalint.program.expressions import (
+    BINARY_OPERATORS,
     EACH,
     FIELDS,
     RAISES,
@@ -58,6 +59,7 @@ from cudalint.program.functions import (
 )
 
 __all__ = [
+    "BINARY_OPERATORS",
     "EACH",
     "FIELDS",
     "MISSING_HEADER",

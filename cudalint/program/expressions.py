@@ -7,6 +7,8 @@ that an expression can be evaluated any number of times. An expression that can 
 
 from __future__ import annotations
 
+import contextlib
+import struct
 from collections.abc import Iterator
 from typing import Union
 
@@ -241,24 +243,48 @@ def variables(expression: Expression) -> set[str]:
     return {part.symbol for part in walk(expression) if isinstance(part, Variable)}
 
 
+_LONG_NUMBER = 10
+"""Digits: more are no number of single precision that somebody wrote."""
 _LEVELS = (
     "||", "&&", "|", "^", "&", "== != in is", "< <= > >=", "<< >>", "+ -", "* / % // @", "**",
 )  # fmt: skip
 _PRECEDENCE = {
     operator: level for level, operators in enumerate(_LEVELS) for operator in operators.split()
 }
+BINARY_OPERATORS = frozenset(_PRECEDENCE)
 _TIGHTEST = len(_LEVELS)
+_BEHIND = _TIGHTEST + 1
+"""Of what stands behind its operand: a member, a subscript, a call."""
 
 
 def _grouped(expression: Expression, level: int) -> str:
     """An operand, in parentheses where it binds less than its operator does."""
     text = render(expression)
-    inner = expression.operand if isinstance(expression, Cast) else expression
-    if isinstance(inner, Conditional) or (
-        isinstance(inner, Binary) and _PRECEDENCE.get(inner.operator, _TIGHTEST) < level
-    ):
-        return f"({text})"
-    return text
+    match expression.operand if isinstance(expression, Cast) else expression:
+        case Conditional():
+            own = 0
+        case Binary(operator=operator):
+            own = _PRECEDENCE.get(operator, _TIGHTEST)
+        case Unary(operator=operator) if operator not in ("len", "more"):
+            own = _TIGHTEST
+        case Dereference(implicit=False) | AddressOf():
+            own = _TIGHTEST
+        case _:
+            return text
+    return f"({text})" if own < level else text
+
+
+def _number(value: object) -> str:
+    """A constant; a number of single precision with no more digits than make it."""
+    if isinstance(value, float) and len(text := repr(value)) > _LONG_NUMBER:
+        with contextlib.suppress(OverflowError):
+            single = struct.pack("f", value)
+            if struct.unpack("f", single)[0] == value:
+                shorter = (f"{value:.{digits}g}" for digits in range(1, 10))
+                return next(
+                    (one for one in shorter if struct.pack("f", float(one)) == single), text
+                )
+    return str(value)
 
 
 def _bounds(subscript: Expression) -> str:
@@ -273,7 +299,7 @@ def render(expression: Expression) -> str:
     """The expression as a person would write it, for messages."""
     match expression:
         case Constant(value=value, text=text):
-            return text or ("nullptr" if value is None else str(value))
+            return text or ("nullptr" if value is None else _number(value))
         case Variable(name=name):
             return name
         case Member(base=base, field=""):
@@ -281,17 +307,17 @@ def render(expression: Expression) -> str:
         case Dereference(pointer=pointer, implicit=True):
             return render(pointer)
         case Member(base=Dereference(pointer=pointer, implicit=False), field=field):
-            return f"{_grouped(pointer, _TIGHTEST)}->{field}"
+            return f"{_grouped(pointer, _BEHIND)}->{field}"
         case Member(base=Variable(symbol="this", name=name), field=field):
             return f"{name}.{field}" if name != "this" else field
         case Member(base=base, field=field):
-            return f"{_grouped(base, _TIGHTEST)}.{field}"
+            return f"{_grouped(base, _BEHIND)}.{field}"
         case Index(base=base, index=index) if index == EACH:
-            return f"{_grouped(base, _TIGHTEST)}[...]"
+            return f"{_grouped(base, _BEHIND)}[...]"
         case Index(base=base, index=Constant(value=str() as key, text="")):
             return f'{render(base)}["{key}"]'
         case Index(base=base, index=index):
-            return f"{_grouped(base, _TIGHTEST)}[{render(index)}]"
+            return f"{_grouped(base, _BEHIND)}[{render(index)}]"
         case Slice(base=base, subscripts=subscripts):
             parts = [_bounds(part) for part in subscripts or (expression,)]
             return f"{render(base)}[{', '.join(parts)}]"

@@ -88,8 +88,8 @@ def only_of_device(run: FunctionRun, binding: Binding, model: ApiFunction, state
         return not errors.doubtful and all(
             one.origin.startswith(OF_DEVICE) or state.conditions.get(one) for one in errors.unread
         )
-    if model.sticky_for is not None:
-        return is_there(binding.value(model.sticky_for), state)
+    if model.asks_about is not None:
+        return is_there(binding.value(model.asks_about), state)
     if model.selects_device and binding.call.arguments:
         return _was_chosen(run, binding.call, state)
     return False

@@ -118,6 +118,8 @@ class InputRelease(NamedTuple):
     api: str
     cut: bool = False
     """By a callee of which not all paths were followed: what it did afterwards may be missing."""
+    asked: bool = False
+    """Only where a call that was given it has answered so: it may know what is released."""
 
 
 class InputUse(NamedTuple):

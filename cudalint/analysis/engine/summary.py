@@ -86,6 +86,8 @@ class Outcome:
     """Statuses in the result that the callee has looked at: whether they mean success."""
     ways: tuple[Conditions, ...] = ()
     """The conditions of each path that ends so: one of these holds. None: they are not told."""
+    asked_about: frozenset[Location] = frozenset()
+    """What stands at these was asked for what it is, and that decided for this outcome."""
     skipped: bool = False
     """It goes past a loop: there may be none of what that handles."""
     left: Span | None = field(default=None, compare=False)
@@ -153,6 +155,8 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
         elements = set()  # no path followed releases them all
     some = {one for one in elements if any(_spares(outcome, one) for outcome in outcomes)}
     outcomes = [_doubting(outcome, some) for outcome in outcomes] if some else outcomes
+    asked = {r.location: r._replace(cut=True) for o in outcomes for r in o.released if r.asked}
+    outcomes = [_asking(outcome, asked) for outcome in outcomes] if asked else outcomes
     stored = frozenset().union(*(outcome.stored for outcome in outcomes))
     outcomes = [_keeping(outcome, stored) for outcome in outcomes]
     found = _joined(outcomes, elements, fine=True)
@@ -185,6 +189,14 @@ def _doubting(outcome: Outcome, some: set[Location]) -> Outcome:
     """An outcome that holds against nobody that it may have released any of some elements."""
     released = (r._replace(cut=r.cut or r.location in some) for r in outcome.released)
     return replace(outcome, released=tuple(released))
+
+
+def _asking(outcome: Outcome, asked: dict[Location, InputRelease]) -> Outcome:
+    """An outcome that leaves what it was told is nothing to be released: nobody knows that it is
+    still there."""
+    gone = [asked[one] for one in sorted(outcome.asked_about & asked.keys(), key=repr)]
+    left = [release for release in gone if not outcome.releases(release.location)]
+    return replace(outcome, released=(*outcome.released, *left)) if left else outcome
 
 
 def _keeping(outcome: Outcome, stored: frozenset[Location]) -> Outcome:

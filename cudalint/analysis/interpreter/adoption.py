@@ -195,6 +195,18 @@ def _deleter(run: FunctionRun, binding: Binding, adoption: Adoption) -> Deleter 
     return None
 
 
+def is_deleter(run: FunctionRun, value: Value) -> bool:
+    """Whether a function releases what it will be given."""
+    if not isinstance(value, FunctionValue):
+        return False
+    summary, definition = run.summaries.summary(value.key or "", run.filename)
+    if summary is None or definition is None:
+        model = run.models.lookup(value.name)
+        return model is not None and bool(model.releases)
+    given = {parameter.symbol for parameter in definition.parameters}
+    return not given.isdisjoint(summary.effects.released)
+
+
 def _is_object(run: FunctionRun, expression: Expression) -> bool:
     declared = referred(type_of(expression, run.function, run.program, run.symbols))
     return declared is not None and declared.kind == "record"

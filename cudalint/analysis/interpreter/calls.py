@@ -206,7 +206,7 @@ def _by_model(
     thrown: list[Raised] = []
     if throws or (run.python and not reports and (throws is None or handled)):
         thrown = _may_throw(run, operation, name, state)
-    if not model.releases and _touches_memory(model):
+    if not model.releases and model.asks_about is None and _touches_memory(model):
         for argument in operation.arguments:
             releases.check_use(run, argument.value, name, operation.span, state)
     if model.adopts is not None and operation.receiver is not None:
@@ -317,6 +317,8 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         states += refusing
     answer = run.position.symbol(f"call:{name}")
     result: Value = answer
+    # Who is given a pointer together with a function that releases such pointers owns it.
+    owns = any(adoption.is_deleter(run, value) for value in values)
     for one in states:
         called = None
         if operation.kind == "indirect" and operation.callee is not None:
@@ -333,6 +335,8 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
         lending = Lending(to, result, run.evaluator.kind(operation.target) in STATUS_KINDS)
         for argument, value in zip(operation.arguments, values, strict=True):
+            if owns:
+                escape_value(run, argument.value, value, one)
             left_to_caller = isinstance(called, Input) and isinstance(value, Input)
             if not converted and (run.python or not left_to_caller):
                 _pass(run, operation, name, argument, value, lending, one)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from cudalint.analysis.domains.ownership.asking import asked_about
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
 from cudalint.analysis.domains.ownership.escape import escape_captured
 from cudalint.analysis.domains.ownership.lending import lent_to
@@ -338,6 +339,9 @@ class Leaving:
             thrown=state.thrown.thrown if self.kind == "throw" and state.thrown is not None else (),
             foreign=any(_is_foreign(run, condition) for condition in state.conditions),
             settled=settled,
+            asked_about=frozenset(
+                one.location for one in asked_about(run, state) if isinstance(one, Input)
+            ),
             skipped=bool(state.skipped),
             left=self.span,
         )

@@ -175,7 +175,7 @@ def _status(
     state.refresh(status)
     step = Step(run.filename, binding.call.span, f"`{name}` fails")
     run.conditions.calls[status.origin] = (step, name, Const(model.success))
-    if model.sticky_for is not None and (asked := binding.value(model.sticky_for)) is not None:
+    if model.asks_about is not None and (asked := binding.value(model.asks_about)) is not None:
         run.conditions.asked_for[status.origin] = asked
     return status
 

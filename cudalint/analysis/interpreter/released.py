@@ -65,7 +65,9 @@ def release_input(at: Fitting, release: InputRelease, state: State) -> None:
     cut = release.cut or not at.summary.complete or _renews_otherwise(at, release.location)
     cut = cut or may_run_later(at.run)
     told = _is_of_class(at, release, value)
-    Release(at.run, state, shown, name, span, effect, cut=cut, told=told).value(value, location)
+    asked = release.asked
+    passed = Release(at.run, state, shown, name, span, effect, cut=cut, asked=asked, told=told)
+    passed.value(value, location)
     if _is_of_copy(at, release):
         objects.copy_ended(state, resources_in(value))
     if isinstance(value, Input) and value.location in state.inputs:

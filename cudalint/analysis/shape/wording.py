@@ -8,10 +8,15 @@ import msgspec
 
 from cudalint.analysis.shape.operations import operations
 from cudalint.program import (
+    BINARY_OPERATORS,
     Assign,
+    Binary,
     Call,
     Expression,
     Function,
+    Index,
+    Member,
+    Unary,
     Unknown,
     Variable,
     render,
@@ -35,8 +40,22 @@ def written_calls(function: Function, short: bool = False) -> dict[str, Expressi
         if isinstance(operation, Assign):
             found.setdefault(target.symbol, substitute(operation.value, found))
         elif isinstance(operation, Call):
-            found.setdefault(target.symbol, Unknown(_call_text(operation, found, short)))
+            found.setdefault(target.symbol, _call(operation, found, short))
     return found
+
+
+def _call(call: Call, found: dict[str, Expression], short: bool) -> Expression:
+    """A call as the source has it: that of an operator is written as one."""
+    _, called, operator = call.name.rpartition("operator")
+    operands = [argument.value for argument in call.arguments]
+    if call.receiver is not None:
+        operands.insert(0, call.receiver)
+    parts = [substitute(one, found) for one in operands]
+    if called and operator in BINARY_OPERATORS and len(parts) == 2:
+        return Binary(operator, parts[0], parts[1])
+    if called and operator in ("-", "!", "~") and len(parts) == 1:
+        return Unary(operator, parts[0])
+    return Unknown(_call_text(call, found, short))
 
 
 def _call_text(call: Call, found: dict[str, Expression], short: bool) -> str:
@@ -45,12 +64,12 @@ def _call_text(call: Call, found: dict[str, Expression], short: bool) -> str:
         arguments = "..."
     if call.receiver is not None and call.kind != "constructor":
         name = call.name.replace("::", ".").rpartition(".")[2]
-        receiver = render(substitute(call.receiver, found))
+        receiver = substitute(call.receiver, found)
         if call.kind == "method" and "::operator " in call.name:
-            return receiver  # it is converted, without a word
+            return render(receiver)  # it is converted, without a word
         if name == "operator[]":
-            return f"{receiver}[{arguments}]"
-        return f"{receiver}.{name}({arguments})"
+            return render(Index(receiver, Unknown(arguments)))
+        return f"{render(Member(receiver, name))}({arguments})"
     return f"{call.name.rpartition('.')[2]}({arguments})"
 
 

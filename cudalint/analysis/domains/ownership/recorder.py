@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from cudalint.analysis.domains.ownership.asking import asked_about
 from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
@@ -37,6 +38,7 @@ from cudalint.analysis.values.values import (
     Const,
     Location,
     Operation,
+    Pointer,
     Symbol,
     Value,
     integer,
@@ -112,7 +114,8 @@ class _Record:
 
     acquired: Acquired
     exits: dict[tuple[Exit, Span, tuple[Site, ...], bool], LeakExit] = field(default_factory=dict)
-    """The last of the key: the path has passed by a loop that handles the resource."""
+    """The last of the key: the path has passed by a loop that handles the resource, or was told
+    what that is."""
     released: dict[Span, Site] = field(default_factory=dict)
     handed_over: dict[Span, Site] = field(default_factory=dict)
     pipelined: bool = False
@@ -125,9 +128,9 @@ class _Record:
     @property
     def lost(self) -> list[LeakExit]:
         """The ways on which it is lost. Where some path ends it, what a loop would have done is not
-        known to be missing."""
+        known to be missing, nor what it would be where it was asked for."""
         ended = self.released or self.handed_over
-        return [way for (*_, past), way in self.exits.items() if not (past and ended)]
+        return [way for (*_, doubted), way in self.exits.items() if not (doubted and ended)]
 
 
 def is_empty(run: FunctionRun, state: State, resource: Symbol) -> bool:
@@ -291,7 +294,8 @@ class Recorder:
             overwritten_by=overwritten_by,
             lent=lent_to(state, state.resources[resource]),
         )
-        key = (leave.kind, leave.span, leave.lent, past_loop)
+        doubted = past_loop or Pointer(resource, Const(0)) in asked_about(self._run, state)
+        key = (leave.kind, leave.span, leave.lent, doubted)
         earlier = record.exits.get(key)
         if earlier is None or _certainty(leave) < _certainty(earlier):
             record.exits[key] = leave

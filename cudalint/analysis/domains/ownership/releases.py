@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from cudalint.analysis.domains.ownership.asking import is_asked_for
 from cudalint.analysis.domains.ownership.iterations import is_taken_out, was_another_case
 from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.objects import NO_OBJECTS
@@ -15,6 +16,7 @@ from cudalint.analysis.engine.joining import is_null
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
+from cudalint.analysis.shape.macros import Macros
 from cudalint.analysis.shape.members import declaring, member_in
 from cudalint.analysis.shape.walk import is_within, plain
 from cudalint.analysis.values.elements import is_any_element, is_index
@@ -110,13 +112,12 @@ def may_run_later(run: FunctionRun) -> bool:
     """Whether the call that runs stands in what a statement passes to a macro out of sight, which
     may keep it for the end of the scope: ``defer(cudaFree(block));``."""
     after = run.flow.blocks[run.position.block].operations[run.position.index + 1 :]
-    return any(
-        isinstance(one, Call)
-        and one.kind == "macro"
-        and one.target is None
-        and is_within(run.position.span, one.span)
+    around = [
+        one.name
         for one in after
-    )
+        if isinstance(one, Call) and one.kind == "macro" and is_within(run.position.span, one.span)
+    ]
+    return bool(around) and not run.symbols.memo(Macros).at_once(run.program).issuperset(around)
 
 
 def release_current(
@@ -208,7 +209,9 @@ class Passing:
                 if earlier is None:
                     if self.run.evaluator.kind(entry) not in NUMBERS:
                         self.state.used.setdefault(entry, used)
-                elif not _may_be_another(self.run, entry):
+                elif not (
+                    _may_be_another(self.run, entry) or self._is_asked_for(value, earlier.step)
+                ):
                     here = self._step(f"`{self.shown}` is used here")
                     self._misuse_again(MisuseKind.USE_AFTER_FREE, earlier, here)
 
@@ -261,10 +264,18 @@ class Passing:
         )
 
     def _is_excused(self, resource: Symbol) -> bool:
-        """Whether its release was in another case, or where a copy ended: GPU205 speaks of that."""
-        return resource in self.state.part(NO_OBJECTS).copies_ended or was_another_case(
-            self.run, self.state, resource
+        """Whether its release was in another case, or where a copy ended: GPU205 speaks of that; or
+        somebody who may know of it says that it is there."""
+        earlier = self.state.resources[resource].released
+        return (
+            resource in self.state.part(NO_OBJECTS).copies_ended
+            or was_another_case(self.run, self.state, resource)
+            or (earlier is not None and self._is_asked_for(Pointer(resource, Const(0)), earlier))
         )
+
+    def _is_asked_for(self, value: Value, earlier: Step) -> bool:
+        since = earlier.span if earlier.filename == self.run.filename else None
+        return is_asked_for(self.run, self.state, value, since)
 
     def _asks_callers(self) -> bool:
         kinds = [event.kind for event in self.state.events()]
@@ -283,12 +294,13 @@ def _went_astray(state: State) -> bool:
 @dataclass
 class Release(Passing):
     """It is passed to be released; ``status`` tells whether it could. Nothing is held against a
-    callee that was ``cut``: it may be another case, or another object. That it does not fit may be
-    ``told`` elsewhere."""
+    callee that was ``cut``: it may be another case, or another object; or that has ``asked``
+    whether it is there. That it does not fit may be ``told`` elsewhere."""
 
     effect: ReleaseEffect
     status: Value | None = None
     cut: bool = False
+    asked: bool = False
     told: bool = False
 
     @property
@@ -365,7 +377,7 @@ class Release(Passing):
         if acquired is None or stands is Status.ABSENT or stands is None:
             return
         if stands is Status.RELEASED and not self.effect.idempotent and not resource.older:
-            if not self._is_excused(resource):
+            if not (self.asked or self._is_excused(resource)):
                 self._misuse(MisuseKind.DOUBLE_FREE, resource)
             return
         ends = Status.ESCAPED if self.cut else Status.RELEASED
@@ -401,7 +413,9 @@ class Release(Passing):
             self._note(entry)
         elif not (
             self.effect.idempotent
+            or self.asked
             or _may_be_another(self.run, entry)
+            or self._is_asked_for(Input(entry), earlier.step)
             # A callee gave it, say: of two calls, each may have come by another way.
             or (len(entry) > 1 and place != entry)
             or self._is_of_host(earlier.families)
@@ -409,7 +423,8 @@ class Release(Passing):
             self._misuse_again(MisuseKind.DOUBLE_FREE, earlier, self._step("and again here"))
 
     def _note(self, entry: Location) -> None:
-        release = InputRelease(entry, self.effect.families, self.step, self.name, self.cut)
+        asked = self.asked or is_asked_for(self.run, self.state, Input(entry))
+        release = InputRelease(entry, self.effect.families, self.step, self.name, self.cut, asked)
         self.state.inputs.setdefault(entry, release)
         places = self.run.log(Recorder).released_inputs
         places.setdefault(entry, set()).add(self.span)
