@@ -162,6 +162,10 @@ def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
         run.calls_made.extend(constants)
         for _, _, bound, _ in constants if not run.python else ():
             summary = run.summaries.selected(definition, dict(bound)) or summary
+        # Behind an ellipsis nobody follows them.
+        further = operation.arguments[len(definition.parameters) :] if not run.python else ()
+        for argument in further:
+            escape_value(run, argument.value, run.evaluator.value(argument.value, state), state)
         after = apply_summary(run, operation, definition, summary, state)
         return [one for one in after if isinstance(one, Raised) or not operation.noreturn]
     if len(defined) > 1:

@@ -14,6 +14,9 @@ from cudalint.frontends.cuda.lowering.unresolved import unresolved_call
 from cudalint.frontends.cuda.lowering.variables import IDENTIFIER, named, unknown
 from cudalint.program import Argument, Call, Constant, Expression, Unknown
 
+_ARGUMENT_LIST = "__va_list"
+"""In the names of the compiler's type for the arguments of an ellipsis."""
+
 
 def cast(context: Context, cursor: Cursor) -> Expression:
     """Lower a cast."""
@@ -51,7 +54,10 @@ def unexposed(context: Context, cursor: Cursor) -> Expression:
         source, target = context.library.type(inner), context.library.type(cursor)
         if source.data[0] == target.data[0]:
             return value
-        return convert(value, context.types.lower(source), context.types.lower(target), False)
+        given, wanted = context.types.lower(source), context.types.lower(target)
+        if _ARGUMENT_LIST in given.text and _ARGUMENT_LIST not in wanted.text:
+            return Unknown(context.positions.text(cursor)[:200])  # va_arg(list, void *)
+        return convert(value, given, wanted, False)
     recovered = recover_call(context, cursor, wanted=True)
     if recovered is not None:
         return recovered

@@ -10,7 +10,13 @@ from cudalint.frontends.cuda.lowering.bindings import bindings
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import can_own
 from cudalint.frontends.cuda.lowering.initialization import bound, initialize, is_referable, refer
-from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, initializer, name_of
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    Storage,
+    initializer,
+    name_of,
+    values_of,
+)
 from cudalint.frontends.cuda.lowering.names import RECORDS
 from cudalint.frontends.cuda.lowering.objects import construct_dependent
 from cudalint.frontends.cuda.lowering.reader import APIS
@@ -65,7 +71,7 @@ def _variable(context: Context, cursor: Cursor) -> None:
         type_.kind == "other" and _is_call_after_macro(context, cursor, name, type_)
     ):
         return
-    initial = initializer(cursor)
+    initial = _in_braces(context, cursor, type_, initializer(cursor))
     span = context.positions.span(cursor)
     if storage == Storage.STATIC:
         _static(context, cursor, name, type_, initial, span)
@@ -84,6 +90,21 @@ def _variable(context: Context, cursor: Cursor) -> None:
         _unknown_object(context, variable, type_, cursor, name, initial)
     else:
         initialize(context, variable, initial, span, declares=True)
+
+
+def _in_braces(
+    context: Context, cursor: Cursor, type_: Type, initial: Cursor | None
+) -> Cursor | None:
+    """What a variable begins with: ``auto p{make<T>()}`` is what stands in the braces, of which
+    clang does not know the type in a template (C++17, [dcl.type.auto.deduct]/4)."""
+    if initial is None or initial._kind_id != Kind.INITIALIZERS or context.types.of(initial).record:
+        return initial
+    values = values_of(initial)
+    is_auto = type_.text.removeprefix("const ") == "auto"
+    if len(values) != 1 or not (is_auto or type_.kind == "pointer"):
+        return initial
+    written = context.positions.text(cursor).partition("{")[0]
+    return initial if is_auto and "=" in written else values[0]
 
 
 def _has_lost_value(context: Context, cursor: Cursor, name: str) -> bool:
