@@ -73,6 +73,8 @@ class DoubleFree(FunctionRule):
     ## Known problems
 
     Of two objects that hold the same pointer because one is a copy of the other GPU205 speaks.
+    Where somebody out of sight is given the pointer and asked before the second release, he may
+    know that it is gone: `if (is_known(d_sum)) cudaFree(d_sum);` is not reported.
 
     ## References
 

@@ -67,8 +67,8 @@ class ExceptionLeak(FunctionRule):
     ## Known problems
 
     Where nobody in the run takes the exception and goes on, the process ends with it: there a leak
-    is `info`. A handler that ends the process does not go on, nor does that of `main` unless it
-    works on the device again. In the files that a C++ `main` of the run needs, that holds for what
+    is `info`; where it leaves a function that is `noexcept`, nothing is reported. A handler that
+    ends the process does not go on, nor does that of `main` unless it works on the device again. In the files that a C++ `main` of the run needs, that holds for what
     is called by pointer and for what nobody is seen to call, too: a handler counts if it guards a
     call that may lead to the function; and so does whoever else is given a pointer to it, as a
     binding to Python is. Elsewhere, as in a library, a function that nobody calls may have callers

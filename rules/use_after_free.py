@@ -54,7 +54,8 @@ class UseAfterFree(FunctionRule):
 
     ## Known problems
 
-    Comparing a released pointer, printing it, or passing it to an unknown function is not reported.
+    Comparing a released pointer, printing it, or passing it to an unknown function is not reported,
+    nor a use that such a function's answer decides about.
     Memory released in stream order and used on the same stream later is; on another stream it is
     GPU206.
 

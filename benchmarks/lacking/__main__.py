@@ -1,7 +1,8 @@
 """``python -m benchmarks.lacking``: what cudalint finds in programs whose libraries' headers are
 nowhere, beside what it finds with them.
 
-Each of ``lacking/programs`` uses a library and has a flaw on some lines, which say so. Without
+Each of ``lacking/programs``, and a fixture that GoogleTest tests, uses a library and has a flaw on
+some lines, which say so. Without
 headers cudalint makes do with what the program itself says of the names, or with declarations of
 its own. ``--headers NAME=FOLDER[,FOLDER...]`` gives those of a library for the other column.
 """
@@ -17,12 +18,20 @@ from pathlib import Path
 from benchmarks.documents import markdown, taken, write_section
 from benchmarks.linted import each_part, lint
 
-PROGRAMS = Path(__file__).parent / "programs"
+_IN_TESTS = (
+    Path(__file__).parent.parent.parent / "fixtures" / "GPU201-double-free" / "bad_in_tests.cu"
+)
 SECTION = "without headers"
 _FLAW = re.compile(r"//\s*expect:\s*(GPU\d{3})")
 _MINOR = frozenset({"GPU002", "GPU403", "GPU506"})
 """Of what was not read, and of habits: no flaws of these programs."""
 HEAD = ["library", "flaws", "found without headers", "found with them", "neither expected"]
+
+PROGRAMS = {
+    "googletest": _IN_TESTS,
+    **{one.stem: one for one in (Path(__file__).parent / "programs").iterdir()},
+}
+"""By library."""
 
 Flaws = frozenset[tuple[int, str]]
 """Rows, each with a rule."""
@@ -37,7 +46,7 @@ def flaws(program: Path) -> Flaws:
 def found(program: Path, folders: Sequence[str] = ()) -> Flaws:
     """What cudalint says of one, with the headers in some folders."""
     options = ["--no-cache", "--preview", *(part for one in folders for part in ("-I", one))]
-    document = lint(PROGRAMS, [program.name], 1, options)
+    document = lint(program.parent, [program.name], 1, options)
     return frozenset(
         (one["location"]["row"], one["code"])
         for one in each_part(document)
@@ -47,16 +56,16 @@ def found(program: Path, folders: Sequence[str] = ()) -> Flaws:
 
 def rows(headers: dict[str, list[str]]) -> Iterator[list[str]]:
     """By library: how many flaws there are, and are found; and how many findings are none."""
-    for program in sorted(PROGRAMS.iterdir()):
+    for library, program in sorted(PROGRAMS.items()):
         expected, without = flaws(program), found(program)
         others = without - expected
         with_headers = "not asked"
-        if folders := headers.get(program.stem):
+        if folders := headers.get(library):
             told = found(program, folders)
             with_headers = str(len(told & expected))
             others |= told - expected
         counts = [len(expected), len(without & expected)]
-        yield [program.stem, *map(str, counts), with_headers, str(len(others))]
+        yield [library, *map(str, counts), with_headers, str(len(others))]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

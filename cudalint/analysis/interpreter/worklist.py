@@ -360,7 +360,7 @@ class Worklist:
         unwind = self.run.position.unwind
         if unwind is not None:
             self._enqueue(unwind, state, None)
-        else:
+        elif not self.run.function.is_noexcept:  # which would end the program
             explicit = state.thrown.kind == "throw"
             for one in destruction.leave_all(self.run, None, raised.span, state):
                 for after in destruction.unwind(self.run, raised.span, one):

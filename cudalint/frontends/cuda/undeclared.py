@@ -120,9 +120,8 @@ class Undeclared:
             if lacking:
                 self._add_method(lacking.group(1), lacking.group(2))
             ranged = _NO_RANGE.match(message)
-            if ranged and (scope := self._class(ranged.group(1))) is not None:
-                self._known.add((ranged.group(1), "begin"))
-                scope.members.setdefault("begin", _Scope("range"))
+            if ranged:
+                self._add_elements(ranged.group(1))
             found = _UNKNOWN.match(message)
             if found:
                 is_type = found.group(1) == "unknown type name"
@@ -161,6 +160,12 @@ class Undeclared:
         if name in self._template_methods:
             self._known.add((of, name))
             scope.members.setdefault(name, _Scope("method"))
+
+    def _add_elements(self, of: str) -> None:
+        """What a ``for`` goes through in a class of ours."""
+        if (scope := self._class(of)) is not None:
+            self._known.add((of, "begin"))
+            scope.members.setdefault("begin", _Scope("range"))
 
     def _class(self, of: str) -> _Scope | None:
         """A class of ours."""

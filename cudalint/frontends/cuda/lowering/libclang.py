@@ -161,6 +161,7 @@ _NOT_VALUES = frozenset(
 class Storage:
     """Storage classes (``CX_StorageClass``) that the lowering tells apart."""
 
+    NONE = 1
     EXTERN = 2
     STATIC = 3
 
@@ -274,7 +275,8 @@ class Library:
         self.template_kind = self._function("getTemplateCursorKind", integer, Cursor)
         self.binary = self._function("getCursorBinaryOperatorKind", integer, Cursor)
         self.unary = self._function("getCursorUnaryOperatorKind", integer, Cursor)
-        self.storage = self._function("Cursor_getStorageClass", integer, Cursor)
+        self._storage_class = self._function("Cursor_getStorageClass", integer, Cursor)
+        self._thread_storage = self._function("getCursorTLSKind", integer, Cursor)
         self.linkage = self._function("getCursorLinkage", integer, Cursor)
         self.exceptions = self._function("getCursorExceptionSpecificationType", integer, Cursor)
         self.has_attributes = self._function("Cursor_hasAttrs", unsigned, Cursor)
@@ -353,6 +355,12 @@ class Library:
     def _collect(self, child: Cursor, *_: object) -> int:
         self.collected.append(child)
         return 1
+
+    def storage(self, cursor: Cursor) -> int:
+        """One of ``Storage``, or another: what each thread has lasts as what is static does."""
+        found: int = self._storage_class(cursor)
+        lasts = found == Storage.NONE and self._thread_storage(cursor)
+        return Storage.STATIC if lasts else found
 
     def evaluate(self, cursor: Cursor) -> int | float | None:
         """The value of a constant expression, if clang can compute it."""

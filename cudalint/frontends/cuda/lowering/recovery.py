@@ -11,7 +11,7 @@ from cudalint.frontends.cuda.lowering.conditions import branch_on
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import Node
 from cudalint.frontends.cuda.lowering.reader import Beyond, Reader
-from cudalint.frontends.cuda.lowering.text import lost, recover
+from cudalint.frontends.cuda.lowering.text import STRING, balanced, lost, recover
 from cudalint.frontends.cuda.lowering.variables import mentioned, named
 from cudalint.program import Expression, Return, Throw, Unknown
 from cudalint.source import Span
@@ -25,26 +25,6 @@ _LABEL = re.compile(r"(?:case\b([^:?;{}]*)|default\s*):(?!:)")
 _KEYWORD = re.compile(
     r"(if|for|while|do|else|return|throw|break|continue|goto|switch|try)\b\s*(?:constexpr\b)?\s*"
 )
-
-_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'")
-
-
-def balanced(text: str, start: int) -> int:
-    """The offset after the bracket that closes the one at ``start``."""
-    depth = 0
-    place = start
-    while place < len(text):
-        character = text[place]
-        if character in "\"'":
-            found = _STRING.match(text, place)
-            if found is not None:
-                place = found.end()
-                continue
-        depth += (character in "([{") - (character in ")]}")
-        place += 1
-        if depth == 0:
-            return place
-    raise Beyond("unbalanced")
 
 
 def split_statement(text: str) -> tuple[str, str]:
@@ -76,7 +56,7 @@ def split_statement(text: str) -> tuple[str, str]:
         if character in "([{":
             place = balanced(text, place)
             continue
-        string = _STRING.match(text, place)
+        string = STRING.match(text, place)
         place = string.end() if string else place + 1
     return text, ""
 
