@@ -68,13 +68,14 @@ class ExceptionLeak(FunctionRule):
 
     Where nobody in the run takes the exception and goes on, the process ends with it: there a leak
     is `info`; where it leaves a function that is `noexcept`, nothing is reported. A handler that
-    ends the process does not go on, nor does that of `main` unless it works on the device again. In the files that a C++ `main` of the run needs, that holds for what
-    is called by pointer and for what nobody is seen to call, too: a handler counts if it guards a
-    call that may lead to the function; and so does whoever else is given a pointer to it, as a
-    binding to Python is. Elsewhere, as in a library, a function that nobody calls may have callers
-    that go on, unless it stands in a header of a file with a `main`. Bindings of a program that
-    were not read are not known. A leak is `info`, too, where each call that fails says, if its
-    arguments are right, that the device is lost (see `GPU102`).
+    ends the process does not go on, nor does that of `main` unless it works on the device again. In
+    the files that a C++ `main` of the run needs, that holds for what is called by pointer and for
+    what nobody is seen to call, too: a handler counts if it guards a call that may lead to the
+    function; and so does whoever else is given a pointer to it, as a binding to Python is.
+    Elsewhere, as in a library, a function that nobody calls may have callers that go on, unless it
+    stands in a header of a file with a `main`. Bindings of a program that were not read are not
+    known. A leak is `info`, too, where each call that fails says, if its arguments are right, that
+    the device is lost (see `GPU102`).
 
     A check that throws where a flag of its object is set (`if (running) throw ...`) is taken to
     pass where all who call what sets the flag then call what clears it, before they return.
