@@ -360,6 +360,8 @@ class Kernel(msgspec.Struct, frozen=True, omit_defaults=True):
     """The arguments of the instance of a template whose arrays are in ``shared``: ``<256>``."""
     is_specific: bool = False
     """Its assembler is that of architecture-specific targets (``sm_90a``)."""
+    stores: tuple[int, ...] = ()
+    """The parameters, from 0, whose pointers it stores where others find them."""
 
 
 MISSING_HEADER = "missing header"

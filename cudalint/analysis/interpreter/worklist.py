@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import msgspec
 
-from cudalint.analysis.domains.ownership import objects, releases, stores, unlisted
+from cudalint.analysis.domains.ownership import escape, objects, releases, stores, unlisted
 from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.joining import join
 from cudalint.analysis.engine.run import FEW_DISJUNCTS, FunctionRun, Position, Raised
@@ -169,12 +169,8 @@ class Worklist:
                 return [one for _, one in after]
             case Call():
                 return self._call(operation, state)
-            case Launch(arguments=arguments, span=span):
-                for argument in arguments:
-                    releases.check_use(self.run, argument.value, "a kernel launch", span, state)
-                    passed = self.run.evaluator.value(argument.value, state)
-                    if isinstance(passed, Address) and passed.location[0].startswith("::"):
-                        state.forget(passed.location)  # managed memory: the kernel may write it
+            case Launch():
+                self._launch(operation, state)
             case Delete(place=place):
                 stores.delete(self.run, place, state)
             case ScopeEnd(symbols=symbols, span=span):
@@ -190,6 +186,17 @@ class Worklist:
         return [state]
 
     # Operations -------------------------------------------------------------------------------
+
+    def _launch(self, launch: Launch, state: State) -> None:
+        kernel = self.run.symbols.kernel(launch.kernel_key, launch.kernel, self.run.filename)
+        stored = kernel.stores if kernel is not None else ()
+        for number, argument in enumerate(launch.arguments):
+            releases.check_use(self.run, argument.value, "a kernel launch", launch.span, state)
+            passed = self.run.evaluator.value(argument.value, state)
+            if number in stored:
+                escape.escape_value(self.run, argument.value, passed, state)
+            if isinstance(passed, Address) and passed.location[0].startswith("::"):
+                state.forget(passed.location)  # managed memory: the kernel may write it
 
     def _call(self, call: Call, state: State) -> list[State]:
         returned: list[State] = []

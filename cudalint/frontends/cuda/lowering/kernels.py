@@ -1,4 +1,5 @@
-"""Lowers kernels: their shared memory and launch bounds. Device code itself is not lowered."""
+"""Lowers kernels: their shared memory, their launch bounds, what they store. Device code itself is
+not lowered."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 )
 from cudalint.frontends.cuda.lowering.names import Names
 from cudalint.frontends.cuda.lowering.positions import Positions
+from cudalint.frontends.cuda.lowering.stored import StoredParameters
 from cudalint.frontends.cuda.lowering.types import Types, as_parameter
 from cudalint.program import Kernel, Parameter, SharedArray
 from cudalint.source import Span
@@ -54,6 +56,7 @@ class DeviceCode:
         self._names = names
         self._functions: dict[str, list[Cursor]] = {}
         self._globals: dict[str, Cursor] = {}
+        self._stored = StoredParameters(positions.text, self._functions)
         self._texts: dict[int, set[str]] = {}
         self._instances: dict[int, list[Cursor]] = {}
         self._chosen: dict[int, str] = {}
@@ -94,6 +97,11 @@ class DeviceCode:
             cursor._kind_id == Kind.FUNCTION_TEMPLATE,
             instance=self._chosen.get(address(cursor), ""),
             is_specific=is_specific,
+            stores=tuple(
+                number
+                for number in sorted(self._stored.of(cursor))
+                if parameters[number].type.kind == "pointer"
+            ),
         )
 
     def _reach(self, cursor: Cursor) -> tuple[tuple[SharedArray, ...], str | None, bool]:

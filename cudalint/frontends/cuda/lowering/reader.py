@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from cudalint.apis.loader import load
+from cudalint.frontends.cuda.lowering.brackets import Beyond
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3
 from cudalint.frontends.cuda.lowering.numbers import read_number
@@ -81,10 +82,6 @@ _CAST = re.compile(
 
 
 _NOT_TYPES = frozenset(("new", "delete", "sizeof", *_STATEMENT_WORDS))
-
-
-class Beyond(Exception):  # noqa: N818
-    """The text is beyond the small grammar."""
 
 
 class Reader:

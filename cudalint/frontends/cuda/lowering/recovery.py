@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 
+from cudalint.frontends.cuda.lowering.brackets import STRING, Beyond, balanced
 from cudalint.frontends.cuda.lowering.conditions import branch_on
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import Node
-from cudalint.frontends.cuda.lowering.reader import Beyond, Reader
-from cudalint.frontends.cuda.lowering.text import STRING, balanced, lost, recover
+from cudalint.frontends.cuda.lowering.reader import Reader
+from cudalint.frontends.cuda.lowering.text import lost, recover
 from cudalint.frontends.cuda.lowering.variables import mentioned, named
 from cudalint.program import Expression, Return, Throw, Unknown
 from cudalint.source import Span

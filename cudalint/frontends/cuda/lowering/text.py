@@ -7,18 +7,16 @@ mentions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.brackets import Beyond, separated
 from cudalint.frontends.cuda.lowering.context import Context
-from cudalint.frontends.cuda.lowering.reader import Beyond, Reader
+from cudalint.frontends.cuda.lowering.reader import Reader
 from cudalint.frontends.cuda.lowering.variables import mentioned
 from cudalint.program import AddressOf, Argument, Call, Dropped, Expression, Unknown
 from cudalint.source import Span
 
-STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'")
-_TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)\s*<(?:[^<>;(){}]|<(?:[^<>;(){}]|<[^<>;(){}]*>)*>)*>")
 _CALLED = re.compile(r"\s*(?:::)?[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?\s*\(")
 
 
@@ -58,52 +56,12 @@ def recover_arguments(
 def _one_by_one(context: Context, text: str, fewer: int, span: Span) -> tuple[Argument, ...] | None:
     """The arguments in a text, if there are more: what is beyond us has its place among them."""
     try:
-        written = list(_separated(text))
+        written = list(separated(text))
     except Beyond:
         return None
     if len(written) <= fewer:
         return None
     return tuple(Argument(recover(context, one, span, wanted=True)) for one in written)
-
-
-def _separated(text: str) -> Iterator[str]:
-    """What stands between commas, up to the bracket that closes. Raises ``Beyond`` where none
-    does."""
-    begin = place = 0
-    while place < len(text):
-        if text[place] in "([{":
-            place = balanced(text, place)
-            continue
-        passed = STRING.match(text, place) or _TEMPLATE_ARGUMENTS.match(text, place)
-        if passed is not None:
-            place = passed.end()
-            continue
-        if text[place] in ",)":
-            yield text[begin:place].strip()
-            begin = place + 1
-        if text[place] == ")":
-            return
-        place += 1
-    raise Beyond("unbalanced")
-
-
-def balanced(text: str, start: int) -> int:
-    """The offset after the bracket that closes the one at ``start``. Raises ``Beyond`` where none
-    does."""
-    depth = 0
-    place = start
-    while place < len(text):
-        character = text[place]
-        if character in "\"'":
-            found = STRING.match(text, place)
-            if found is not None:
-                place = found.end()
-                continue
-        depth += (character in "([{") - (character in ")]}")
-        place += 1
-        if depth == 0:
-            return place
-    raise Beyond("unbalanced")
 
 
 def lost(context: Context, text: str, span: Span) -> None:
