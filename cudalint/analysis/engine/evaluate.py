@@ -10,7 +10,7 @@ from cudalint.analysis.shape.flow import Counter
 from cudalint.analysis.values.addresses import element_at, pointed_element
 from cudalint.analysis.values.arithmetic import apply, wrap
 from cudalint.analysis.values.element_types import item_bytes
-from cudalint.analysis.values.elements import element_part, is_index, only
+from cudalint.analysis.values.elements import element_part, is_any_element, is_index, only
 from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     NULL,
@@ -112,7 +112,7 @@ class Evaluator:
                     return self._member(base, f".{which.name.rpartition('::')[2]}", state)
                 if isinstance(index, Unknown) and not self.python:
                     return self._each(base, state)
-                part = "[]" if self.python and integer(which) is None else element_part(which)
+                part = element_part(which)
                 for symbol in variables(index) & self.inducing if self.inducing else ():
                     if not self.is_last(symbol, state):
                         part = "[]"
@@ -134,7 +134,8 @@ class Evaluator:
         location = self.location(base, state)
         if self.python:
             value = self.value(base, state)
-            if isinstance(value, Symbol | Input | Operation | Pointer | Array):
+            known = isinstance(value, Symbol | Input | Operation | Pointer | Array)
+            if known and not is_any_element(value):
                 return ("@", value, part)
         return None if location is None else (*location, part)
 
