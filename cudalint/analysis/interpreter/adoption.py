@@ -68,6 +68,10 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
         known = deleter is not None and place is not None and _is_pointer(run, value)
         if not known or deleter is None or place is None:
             escape_value(run, expression, value, one)
+            if place is not None:  # whatever it held, that is gone
+                other = run.position.symbol(f"object:{call.name}")
+                one.refresh(other)
+                one.write(place, value if isinstance(value, Pointer) else other)
             after.append(one)
             continue
         one.write(place, value)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cudalint.analysis.domains.ownership import objects
-from cudalint.analysis.domains.ownership.escape import escape_object, guard
+from cudalint.analysis.domains.ownership.escape import escape_object, give_away, guard
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine import containers
 from cudalint.analysis.engine.binding import Binding
@@ -171,7 +171,7 @@ class _Contained:
         if outside or (made and run.evaluator.kind(expression) != "record"):
             # `blocks().push_back(p)`: somebody else has the container; or the element is made of
             # it: an owner, maybe.
-            state.escape(held)
+            give_away(run, (value, *(inner for _, inner in element)), state)
             return
         some: Location = (*container, "[]")
         for resource in sorted(held):

@@ -27,7 +27,7 @@ from cudalint.analysis.shape.members import class_given, declaring, member_in, r
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.summaries import Linker
-from cudalint.analysis.values.elements import is_index
+from cudalint.analysis.values.elements import is_any_element, is_index
 from cudalint.analysis.values.values import (
     Const,
     Input,
@@ -293,6 +293,8 @@ def _seen_through(location: Location) -> Location:
     """Where a part of an object stands to which a member of this one points, or of the struct that
     a function is given."""
     holder = location[1] if location[0] == "@" else None
+    if holder is not None and is_any_element(holder):
+        holder = holder.operands[0]
     if (
         isinstance(holder, Input)
         and len(holder.location) > 1

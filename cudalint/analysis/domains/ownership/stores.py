@@ -252,6 +252,10 @@ def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> 
     state.forget(target)
     if whole != Input(origin) or not run.evaluator.is_local(origin):
         state.values[target] = whole  # the members that were there before the call
+    elif run.evaluator.kind(target) != "array":  # it holds something else than before
+        unknown = run.position.symbol("copy")
+        state.refresh(unknown)
+        state.values[target] = unknown
     _put(state, target, inner)
     if kind is not None:
         state.values[(*target, objects.CLASS)] = kind
