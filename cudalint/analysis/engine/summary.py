@@ -223,7 +223,8 @@ def _joined(outcomes: list[Outcome], elements: set[Location], fine: bool) -> lis
     use and what decides for them count for nothing."""
     joined: dict[object, Outcome] = {}
     for outcome in outcomes:
-        if not _settled(outcome) and not elements <= _released(outcome):
+        left = () if _settled(outcome) else elements - _released(outcome)
+        if any(is_later(one) or not _spares(outcome, one) for one in left):
             continue  # a loop that releases all elements does so, however many there are
         key = _key(outcome, fine)
         earlier = joined.get(key)
