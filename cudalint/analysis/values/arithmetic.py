@@ -345,7 +345,11 @@ def _sum(
 ) -> Value:
     """The sum of some terms with other factors; what stays the same is not multiplied again."""
     products = [
-        Polynomial((term,)) if factors == term[0] else _product(factors, term[1])
+        factors[0]  # a pointer, maybe, by which nothing can be multiplied
+        if len(factors) == 1 and term[1] == 1
+        else Polynomial((term,))
+        if factors == term[0]
+        else _product(factors, term[1])
         for term, factors in zip(terms, changed, strict=True)
     ]
     total: dict[tuple[Value, ...], int] = {}
