@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from cudalint.analysis.facts import Endpoint, FunctionFacts, Transfer, readable
+from cudalint.analysis.facts import Endpoint, Fill, FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
-from cudalint.findings.repair import CopyKind
+from cudalint_rules._copy_sides import repair_of, wrong_sides
 from cudalint_rules._wording import listing, quoted, steps_at, subject
-
-_SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
-"""Which side of a direction a memory space is on; managed memory is on both."""
 
 
 class CopyKindMismatch(FunctionRule):
@@ -22,8 +20,10 @@ class CopyKindMismatch(FunctionRule):
     Knows where the pointers of a copy come from, and reports a direction that says otherwise:
     `cudaMemcpyDeviceToHost` into device memory, `cudaMemcpyHostToDevice` from it, source and target
     exchanged. Pinned memory counts as host memory, but the device can reach it: where it alone is
-    on the wrong side, this is an info. Managed memory fits every direction. A copy of some memory
-    to itself, where both pointers have become the same, is told of as a warning.
+    on the wrong side, this is an info. Managed memory fits every direction. `cudaMemset` of host
+    memory is reported as well. Warnings are a copy of some memory to itself, where both pointers
+    have become the same, and one of the pointer in place of what it points to: of `&sum`, where the
+    member `sum` is a `float *` and the other side has a `float`.
 
     ## Why is this bad?
 
@@ -79,61 +79,60 @@ class CopyKindMismatch(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the copies that go the wrong way."""
         for copy in facts.transfers:
-            wrong = _wrong_sides(copy)
-            if copy.to_itself and not wrong:
-                yield self._idle(copy, facts)
-            if not wrong:
-                continue
-            reasons = [
-                f"its {role} {quoted(end.name)} is {end.space} memory" for role, end in wrong
-            ]
-            yield self.finding(
-                f"{readable(copy.api)} says {copy.direction}, but {listing(reasons)}",
-                filename=facts.filename,
-                span=copy.span,
-                function=facts.function,
-                subject=subject(wrong[0][1].name, copy.api),
-                steps=tuple(
-                    step
-                    for _, end in wrong
-                    if end.allocation
-                    for step in steps_at([end.allocation], f"{end.name} comes from {{text}}")
-                ),
-                severity=Severity.INFO if all(end.space == "pinned" for _, end in wrong) else None,
-                repair=_repair(copy, wrong),
-            )
+            if wrong := wrong_sides(copy):
+                reasons = [
+                    f"its {role} {quoted(end.name)} is {end.space} memory" for role, end in wrong
+                ]
+                yield self._told(
+                    f"{readable(copy.api)} says {copy.direction}, but {listing(reasons)}",
+                    copy,
+                    wrong[0][1],
+                    facts,
+                    steps=tuple(
+                        step
+                        for _, end in wrong
+                        if end.allocation
+                        for step in steps_at([end.allocation], f"{end.name} comes from {{text}}")
+                    ),
+                    severity=Severity.INFO if all(e.space == "pinned" for _, e in wrong) else None,
+                    repair=repair_of(copy, wrong),
+                )
+            elif copy.to_itself:
+                source = copy.source.name if copy.source is not None else copy.to.name
+                known = [copy.to.allocation] if copy.to.allocation else []
+                yield self._told(
+                    f"{readable(copy.api)} copies {quoted(source)} to itself:"
+                    f" {quoted(copy.to.name)} is the same memory here",
+                    copy,
+                    copy.to,
+                    facts,
+                    steps=steps_at(known, "both come from {text}"),
+                    severity=Severity.WARNING,
+                    confidence=Confidence.MEDIUM,
+                )
+            elif copy.source is not None:
+                sides = ((copy.source, copy.to, "reads"), (copy.to, copy.source, "writes over"))
+                for one, other, verb in sides:
+                    if one.pointer_to:
+                        message = (
+                            f"{readable(copy.api)} {verb} the pointer itself, {quoted(one.name)},"
+                            f" not what it points to: {quoted(other.name)} has"
+                            f" {quoted(one.pointer_to)}"
+                        )
+                        yield self._told(message, copy, one, facts, severity=Severity.WARNING)
+        for fill in facts.fills:
+            if fill.to.space == "host":
+                message = f"{readable(fill.api)} needs device memory, but {quoted(fill.to.name)} is"
+                yield self._told(f"{message} host memory", fill, fill.to, facts)
 
-    def _idle(self, copy: Transfer, facts: FunctionFacts) -> Finding:
-        source = copy.source.name if copy.source is not None else copy.to.name
-        known = [copy.to.allocation] if copy.to.allocation else []
+    def _told(
+        self, message: str, of: Transfer | Fill, end: Endpoint, facts: FunctionFacts, **more: Any
+    ) -> Finding:
         return self.finding(
-            f"{readable(copy.api)} copies {quoted(source)} to itself: {quoted(copy.to.name)} is the"
-            " same memory here",
+            message,
             filename=facts.filename,
-            span=copy.span,
+            span=of.span,
             function=facts.function,
-            subject=subject(copy.to.name, copy.api),
-            steps=steps_at(known, "both come from {text}"),
-            severity=Severity.WARNING,
-            confidence=Confidence.MEDIUM,
+            subject=subject(end.name, of.api),
+            **more,
         )
-
-
-def _repair(copy: Transfer, wrong: list[tuple[str, Endpoint]]) -> CopyKind | None:
-    """The direction that the pointers have. Where both are on the wrong side, they may have been
-    exchanged as well, and where memory is pinned, that of the device may have been meant."""
-    if copy.source is None or copy.source.space not in _SIDES or copy.to.space not in _SIDES:
-        return None
-    new = f"{_SIDES[copy.source.space]}-to-{_SIDES[copy.to.space]}"
-    safe = len(wrong) == 1 and wrong[0][1].space != "pinned"
-    return CopyKind(copy.span, copy.direction or "", new, safe=safe)
-
-
-def _wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:
-    source_side, separator, target_side = (copy.direction or "").partition("-to-")
-    if not separator or copy.source is None:
-        return []
-    ends = (("target", copy.to, target_side), ("source", copy.source, source_side))
-    return [
-        (role, end) for role, end, side in ends if end.space in _SIDES and _SIDES[end.space] != side
-    ]

@@ -20,6 +20,7 @@ from cudalint.analysis.facts import (
 from cudalint.analysis.shape.arguments import inputs, named
 from cudalint.analysis.shape.counts import Counts
 from cudalint.analysis.shape.loops import reads_each, varying
+from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.shape.walk import plain, space_of_device
 from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.values import (
@@ -37,8 +38,10 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ApiFunction, CopyEffect, Family
 from cudalint.program import (
+    AddressOf,
     Expression,
     Index,
+    Type,
     Variable,
     render,
     variables,
@@ -84,6 +87,8 @@ def _copy(
     to = _endpoint(run, binding, copy.to, size, returned)
     source = _endpoint(run, binding, copy.source, size)
     direction = direction_of(binding, copy.direction)
+    places = (binding.expression(copy.to), binding.expression(copy.source))
+    to, source = _marked(run, to, *places), _marked(run, source, *places[::-1])
     if (
         direction == "host-to-device"
         and source is not None
@@ -110,6 +115,35 @@ def _copy(
             model=copy,
         )
     )
+
+
+def _marked(
+    run: FunctionRun, side: Endpoint | None, place: Expression | None, other: Expression | None
+) -> Endpoint | None:
+    """A side of a copy, told whether it is the place of a pointer."""
+    if side is None or place is None or other is None or not isinstance(plain(place), AddressOf):
+        return side
+    pointer = _element_type(run, place)
+    element = _element_type(run, other)
+    if pointer is None or pointer.kind != "pointer" or pointer.pointee is None or element is None:
+        return side
+    same = _bare(pointer.pointee) == _bare(element) and element.kind not in ("pointer", "void")
+    same = same and element.bytes != 1  # the bytes of a pointer, maybe
+    return replace(side, pointer_to=_bare(element)) if same else side
+
+
+def _element_type(run: FunctionRun, side: Expression) -> Type | None:
+    """What stands where a side of a copy points to."""
+    whole = plain(side)
+    given = (run.function, run.program, run.symbols)
+    if isinstance(whole, AddressOf):
+        return referred(type_of(whole.place, *given))
+    declared = referred(type_of(whole, *given))
+    return declared.pointee if declared is not None else None
+
+
+def _bare(kind: Type) -> str:
+    return kind.text.removeprefix("const ").removesuffix(" const")
 
 
 def _is_of_bytes(binding: Binding, copy: CopyEffect) -> bool:

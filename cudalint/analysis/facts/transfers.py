@@ -96,6 +96,9 @@ class Endpoint:
     times_unknown: bool = False
     """The allocation is the copy's size times something that is not known (``m * n`` over
     ``n``)."""
+    pointer_to: str = ""
+    """Where it is the place of a pointer, while the other side has elements of the type that this
+    one points to: that type."""
 
 
 @final

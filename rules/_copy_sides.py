@@ -1,0 +1,30 @@
+"""On which sides the memory of a copy is, and which its direction says."""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts import Endpoint, Transfer
+from cudalint.findings.repair import CopyKind
+
+SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
+"""Which side of a direction a memory space is on; managed memory is on both."""
+
+
+def repair_of(copy: Transfer, wrong: list[tuple[str, Endpoint]]) -> CopyKind | None:
+    """The direction that the pointers have. Where both are on the wrong side, they may have been
+    exchanged as well, and where memory is pinned, that of the device may have been meant."""
+    if copy.source is None or copy.source.space not in SIDES or copy.to.space not in SIDES:
+        return None
+    new = f"{SIDES[copy.source.space]}-to-{SIDES[copy.to.space]}"
+    safe = len(wrong) == 1 and wrong[0][1].space != "pinned"
+    return CopyKind(copy.span, copy.direction or "", new, safe=safe)
+
+
+def wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:
+    """The sides of a copy that are in other memory than its direction says, with their roles."""
+    source_side, separator, target_side = (copy.direction or "").partition("-to-")
+    if not separator or copy.source is None:
+        return []
+    ends = (("target", copy.to, target_side), ("source", copy.source, source_side))
+    return [
+        (role, end) for role, end, side in ends if end.space in SIDES and SIDES[end.space] != side
+    ]
