@@ -155,8 +155,7 @@ def _pass_on(run: FunctionRun, expressions: Iterable[Expression], span: Span, st
         if isinstance(value, Pointer) and held[symbol].owed:
             site = Site(run.filename, span, "is moved")
             run.log(Recorder).handed_over(value.resource.origin, site)
-            state.give_away([value])  # with what has been put there since
-            state.forget((symbol,))
+            state.escape([value.resource])
         leave(state, symbol)
 
 
