@@ -174,10 +174,21 @@ class Evaluator:
             if part == "[0]" and not self.python:
                 return ("@", value)
             return ("@", value, part)
-        if stored is None and not self.python and self.kind(base) == "pointer":
+        if stored is None and not self.python and self._is_pointer(base):
             inner_value = state.read(location)
             return ("@", inner_value) if part == "[0]" else ("@", inner_value, part)
         return (*location, part)
+
+    def _is_pointer(self, place: Expression) -> bool:
+        """Whether a variable, or an element of the table that it is, is a pointer."""
+        steps = 0
+        while isinstance(place, Index | Dereference):
+            place = place.base if isinstance(place, Index) else place.pointer
+            steps += 1
+        declared = self.type_of(place)
+        for _ in range(steps):
+            declared = declared.pointee if declared is not None else None
+        return declared is not None and declared.kind == "pointer"
 
     def _table(self, pointer: Expression) -> Variable | None:
         """The pointer to pointers that ``table + i - 1`` starts from."""
