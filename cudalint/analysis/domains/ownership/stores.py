@@ -246,6 +246,12 @@ def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> 
     whole = state.read(origin)
     if "[]" in target:  # any element: the others hold what they held
         _put(state, target, inner)
+        if whole == Input(origin) and not run.evaluator.is_local(target):
+            # With the members that were there before the call.
+            if target[0] == "this" and target.index("[]") == 2:
+                state.put |= {(origin, target[:2])}
+            else:
+                state.keep_inputs([whole])
         objects.copied(state, origin, target)
         return
     kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
