@@ -315,7 +315,7 @@ class _Application(Fitting):
             if target is not None and self._may_write(location, target, state):
                 writes.append((location, target, translated))
             elif location[0] == "this":
-                state.escape(state.reachable([translated]))
+                give_away(self.run, [translated], state)
                 guard(self.run, translated, state)
                 if target is not None:
                     state.write(target, translated)  # what it points to is looked after too
