@@ -5,13 +5,14 @@ Device code is not lowered; what it assigns is read from its text.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.blanked import blanked
-from cudalint.frontends.cuda.lowering.brackets import Beyond, separated
+from cudalint.frontends.cuda.lowering.brackets import Beyond, balanced, separated
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     TypeKind,
@@ -21,12 +22,11 @@ from cudalint.frontends.cuda.lowering.libclang import (
     name_of,
 )
 
-_CASTS = r"(?:\w+_cast\s*<[^;=]*>\s*\(\s*|\([^()]*\*\s*\)\s*)*"
-_PLACE = re.compile(
-    r"(?:^|[;{})]|\belse\b)\s*(?P<through>\**)\s*\(?\s*(?P<inner>\**)\s*(?P<root>[A-Za-z_]\w*)"
-    r"(?P<path>(?:\s*\)|\s*(?:\.|->)\s*\w+|\s*\[[^;{}]*?\])*)\s*$"
-)
-"""What stands left of an assignment: ``*slot``, ``(*table).rows``, ``nodes[i].left``."""
+_CASTS = r"(?:\w+_cast\s*<[^;=()]*>\s*\(\s*|\([^()]*\*\s*\)\s*)?"
+_ROOT = re.compile(r"(?P<through>\**)\s*\(?\s*(?P<inner>\**)\s*(?P<root>[A-Za-z_]\w*)")
+"""Where what stands left of an assignment begins: ``*slot``, ``(*table).rows``, ``nodes``."""
+_STEP = re.compile(r"\s*(?:\)|(?:\.|->)\s*\w+)")
+_HEAD = re.compile(r"\s*(?:else\b|(?:if|for|while)\b\s*(?=\())")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^;(){}]*>)?\s*\(")
 _MOST_CALLED = 50
 """Device functions that are looked into for one kernel."""
@@ -53,38 +53,80 @@ class StoredParameters:
     def _find(self, function: Cursor) -> frozenset[int]:
         parameters = [part for part in children(function) if part._kind_id == Kind.PARAMETER]
         body = blanked(self._text_of(function)).partition("{")[2]
+        passed = self._passed_on(body)
         return frozenset(
             number
             for number, name in enumerate(map(name_of, parameters))
-            if name and (_is_stored(name, body, function) or self._is_passed_on(name, body))
+            if name and (name in passed or _is_stored(name, body, function))
         )
 
-    def _is_passed_on(self, name: str, body: str) -> bool:
-        """Whether a device function that is given it stores it."""
+    def _passed_on(self, body: str) -> set[str]:
+        """What is given, by itself, to a device function that stores it."""
         if len(self._known) > _MOST_CALLED:
-            return False
-        return any(
-            number in self.of(one)
-            for called, number in _given_to(name, body, self._functions)
-            for one in self._functions[called]
-        )
+            return set()
+        return {
+            one
+            for called, arguments in _calls(body, self._functions)
+            for function in self._functions[called]
+            for number, one in enumerate(arguments)
+            if number in self.of(function)
+        }
 
 
 def _is_stored(name: str, body: str, function: Cursor) -> bool:
     assigned = re.compile(rf"(?<![=!<>+\-*/%&|^])=\s*{_CASTS}{re.escape(name)}\s*(?:[+][^;]*)?\)*;")
-    places = (_PLACE.search(body[: one.start()]) for one in assigned.finditer(body))
-    return any(place is not None and _is_shared(place, function) for place in places)
+    return any(_is_shared(body[: one.start()], function) for one in assigned.finditer(body))
 
 
-def _is_shared(place: re.Match[str], function: Cursor) -> bool:
-    """Whether what an assignment writes outlives the function."""
-    root, path = place["root"], place["path"].lstrip(" \t\r\n)")
-    if place["through"] or place["inner"] or path.startswith("->"):
+def _is_shared(before: str, function: Cursor) -> bool:
+    """Whether what an assignment writes, behind some text, outlives the function."""
+    place = _without_head(before[max(map(before.rfind, ";{}")) + 1 :])
+    found = _ROOT.match(place)
+    path = "" if found is None else place[found.end() :]
+    if found is None or not _is_path(path):
+        return False  # a declaration
+    root, path = found["root"], path.lstrip(" \t\r\n)")
+    if found["through"] or found["inner"] or path.startswith("->"):
         return True
     kind = _own(function).get(root)
-    if not path:
-        return kind is None
-    return kind not in _ITSELF
+    return kind is None if not path else kind not in _ITSELF
+
+
+def _without_head(statement: str) -> str:
+    """A statement without the condition or the loop that it is the body of."""
+    depth = 0
+    for place, character in enumerate(statement):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:  # the end of a loop's head, whose beginning stands before the last `;`
+            return _without_head(statement[place + 1 :])
+    while (head := _HEAD.match(statement)) is not None:
+        end = head.end()
+        try:
+            end = balanced(statement, end) if statement.startswith("(", end) else end
+        except Beyond:
+            return ""
+        statement = statement[end:]
+    return statement.strip()
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text goes on from a variable to what is in it."""
+    place = 0
+    text = text.rstrip()
+    while place < len(text):
+        step = _STEP.match(text, place)
+        if step is not None:
+            place = step.end()
+            continue
+        while place < len(text) and text[place].isspace():
+            place += 1
+        if not text.startswith("[", place):
+            return False
+        try:
+            place = balanced(text, place)
+        except Beyond:
+            return False
+    return True
 
 
 _ITSELF = (TypeKind.RECORD, TypeKind.CONSTANT_ARRAY, TypeKind.DEPENDENT_ARRAY)
@@ -105,13 +147,9 @@ def _own(function: Cursor) -> dict[str, int]:
     return kinds
 
 
-def _given_to(name: str, body: str, known: Collection[str]) -> Iterator[tuple[str, int]]:
-    """The functions that are given it by itself, and as which argument."""
+def _calls(body: str, known: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """The calls of known functions, with the texts of what they are given."""
     for call in _CALL.finditer(body):
-        if call[1] not in known:
-            continue
-        try:
-            arguments = list(separated(body[call.end() :]))
-        except Beyond:
-            continue
-        yield from ((call[1], number) for number, one in enumerate(arguments) if one == name)
+        if call[1] in known:
+            with contextlib.suppress(Beyond):
+                yield call[1], list(separated(body[call.end() :]))
