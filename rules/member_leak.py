@@ -83,8 +83,8 @@ class MemberLeak(ClassRule):
     its user; it is not reported, whether or not the user ever calls that method. Neither is a class
     whose destructor is declared but not part of the run. One without a destructor that a function
     is, or may be, given whose body is not part of it is told of with low confidence (`--preview`):
-    lint all files of a C library to have its structs judged. Nothing is said where a function that
-    may release members has too many paths to follow (`GPU002`), or of a template's ninth instance.
+    lint all files of a C library to judge its structs. Nothing is said of a template's ninth
+    instance, of a handle whose place is deleted, or where too many paths may release (`GPU002`).
 
     ## References
 

@@ -78,7 +78,8 @@ class UnpairedAllocation(FunctionRule):
     A pointer that goes into a function without a body in the run may have a new owner, whatever
     the function is called: unless the function reads it only (`const float*`), is one of a known
     library, says that it has failed, or gets a block elsewhere that is released after, the finding
-    is shown with `--preview` alone. A model says which it is (`takes`, `borrows`).
+    is shown with `--preview` alone. A model says which it is (`takes`, `borrows`). A pointer that
+    device code stores (`node->rows = rows`) is kept there.
 
     At the end of `main`, of a test and of a Python module's own code the process ends, and the
     system takes all memory back: there a leak is `info`, unless each iteration of a loop acquires

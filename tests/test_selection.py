@@ -121,6 +121,21 @@ def test_files_that_include_cuda_through_their_own_headers_are_linted() -> None:
     ]
 
 
+def test_headers_that_include_cuda_for_device_code_alone_bring_none() -> None:
+    write(
+        matrix_h="#ifdef __CUDACC__\n#include <cuda_runtime.h>\n#endif\nint rows();\n",
+        half_h="#pragma once\n#include <cuda_fp16.h>\n",
+        both_h="#ifdef __CUDACC__\n#else\n#endif\n#include <cuda_runtime.h>\n",
+        a_cpp='#include "matrix.h"\n#include "half.h"\nint a() { return rows(); }\n',
+        b_cpp='#include "both.h"\nint b() { return 0; }\n',
+        c_cu="int c() { return 0; }\n",
+    )
+    assert [one for one in cudalint("--show-files")[1].splitlines() if ".cpp" in one] == [
+        "a.cpp: left out: does not mention CUDA",
+        "b.cpp: linted: includes CUDA through both.h",
+    ]
+
+
 def test_show_files_tells_what_was_named_and_cannot_be_linted() -> None:
     write(a_cu=b"\0", b_txt="")
     status, out, complaints = cudalint("a.cu", "b.txt", "--show-files")

@@ -9,7 +9,7 @@ import functools
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -139,6 +139,11 @@ def forget() -> None:
 def included_names(text: str) -> tuple[tuple[bool, str], ...]:
     """The names after ``#include`` in a text, each with whether it stands in quotes."""
     return tuple((bool(match[1]), match[1] or match[2]) for match in _INCLUDE.finditer(text))
+
+
+def included_at(text: str) -> Iterator[tuple[str, int]]:
+    """The names after ``#include`` in a text, each with where the directive stands."""
+    return ((match[1] or match[2], match.start()) for match in _INCLUDE.finditer(text))
 
 
 @known_of_the_disk

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from cudalint.frontends.cuda.includes import included_names
+from cudalint.frontends.cuda.conditional import asked_around
+from cudalint.frontends.cuda.includes import included_at, included_names
 from cudalint.frontends.cuda.prefilter import is_toolkit
 from cudalint.project.files import language_of
 from cudalint.project.reading import UnreadableError, read_bytes
 
 _MOST_READ = 20_000
+_DEVICE_CODE = re.compile(r"CUDACC|NVCC|CUDA_ARCH|HIPCC|GPUCC|HIP_DEVICE")
+"""In the names that only a compiler of device code defines (``__CUDACC__``), or a library after
+them."""
+_TYPES = re.compile(r"(?:^|/)cuda_(?:fp|bf)\d+\.h")
 _STANDARD = frozenset(
     (
         "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h",
@@ -65,11 +71,22 @@ class OwnHeaders:
         """The first own header of a file that includes one of CUDA's."""
         walked = []
         for header in self._walk(str(path), self._harmless):
-            if any(is_toolkit(name) for _, name in self._names(header)):
+            if any(is_toolkit(name) for _, name in self._names(header)) and self._brings(header):
                 return Path(header)
             walked.append(header)
         self._harmless.update(walked)
         return None
+
+    def _brings(self, header: str) -> bool:
+        """Whether a header includes CUDA's for code of the host: not for the compiler of device
+        code alone, and more than the types of numbers."""
+        text = self._read(header)
+        return any(
+            is_toolkit(name)
+            and not _TYPES.search(name)
+            and not any(map(_DEVICE_CODE.search, asked_around(text[:place])))
+            for name, place in included_at(text)
+        )
 
     def _walk(self, path: str, without: set[str]) -> Iterator[str]:
         """Every own header, the nearest first."""
@@ -89,12 +106,17 @@ class OwnHeaders:
         if names is None:
             names = ()
             if len(self._included) < _MOST_READ:
-                with contextlib.suppress(UnreadableError, ValueError):
-                    data = self._contents.get(Path(path))
-                    data = read_bytes(Path(path)) if data is None else data
-                    names = included_names(data.decode("utf-8", "replace"))
+                names = included_names(self._read(path))
             self._included[path] = names
         return names
+
+    def _read(self, path: str) -> str:
+        """The text of a file; empty where it cannot be read."""
+        with contextlib.suppress(UnreadableError, ValueError):
+            data = self._contents.get(Path(path))
+            data = read_bytes(Path(path)) if data is None else data
+            return data.decode("utf-8", "replace")
+        return ""
 
     def _resolved(self, name: str, folder: str, quoted: bool) -> str | None:
         for place in (folder, *self._folders) if quoted else self._folders:
