@@ -70,6 +70,7 @@ class CachedTensors(FunctionRule):
     """
 
     code, name = "GPU608", "cached-tensors"
+    preview = True
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the caches."""

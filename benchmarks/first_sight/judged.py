@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -15,9 +16,9 @@ from cudalint.findings.judged import ENOUGH, TRUSTED
 Verdict = Literal["true", "petty", "false", "uncertain"]
 VERDICTS: tuple[Verdict, ...] = ("true", "petty", "false", "uncertain")
 _LATEST = 5
-"""Rounds that say what the linter of today is worth."""
+"""Rounds in which a rule was met that say what it is worth today."""
 _CHANCE = 0.05
-"""What a rule that is right in 9 of 10 may be unlucky to look like."""
+"""That any of the rules, were all of them right in 9 of 10, may be unlucky to look otherwise."""
 
 
 class Judged(
@@ -90,36 +91,52 @@ def _set(finding: Judged) -> str:
 
 
 def unproven(rounds: dict[str, Round]) -> frozenset[str]:
-    """The rules that are shown to be right in fewer than 9 of 10: were it 9 of 10, what is told by
-    default in the latest rounds would hardly have come out as badly.
+    """The rules that are shown to be right in fewer than 9 of 10: were it 9 of 10, what they tell
+    by default would hardly have come out as badly in the latest rounds that met them.
 
-    Findings of one repository are wrong for one reason, as a rule: each repository has one vote.
+    Findings of one repository are wrong for one reason, as a rule: each repository has one vote. So
+    many rules are asked at once that some would look bad by chance: hence Holm's correction (A
+    Simple Sequentially Rejective Multiple Test Procedure, 1979).
     """
-    told = [
-        finding
-        for finding in _recent(rounds)
-        if _set(finding) == "default" and not finding.since and finding.verdict != "uncertain"
-    ]
-    groups = _grouped(told, lambda finding: finding.code)
-    return frozenset(code for code, found in groups if len(found) >= ENOUGH and _is_refuted(found))
+    met: dict[str, list[list[Judged]]] = defaultdict(list)
+    for name in sorted(rounds, key=number_of):
+        for code, found in _grouped(filter(_counts_today, rounds[name].findings), _code):
+            met[code].append(found)
+    latest = {code: list(chain(*found[-_LATEST:])) for code, found in met.items()}
+    asked = {code: _as_bad(found) for code, found in latest.items() if len(found) >= ENOUGH}
+    refuted: set[str] = set()
+    for code in sorted(asked, key=lambda code: (asked[code], code)):
+        if asked[code] >= _CHANCE / (len(asked) - len(refuted)):
+            break
+        refuted.add(code)
+    return frozenset(refuted)
 
 
-def _is_refuted(found: list[Judged]) -> bool:
+def _recent(rounds: dict[str, Round]) -> list[Judged]:
+    latest = sorted(rounds, key=number_of)[-_LATEST:]
+    return [finding for name in latest for finding in rounds[name].findings]
+
+
+def _code(finding: Judged) -> str:
+    return finding.code
+
+
+def _counts_today(finding: Judged) -> bool:
+    """Whether it says what is told by default today."""
+    return _set(finding) == "default" and not finding.since and finding.verdict != "uncertain"
+
+
+def _as_bad(found: list[Judged]) -> float:
+    """How likely a rule that is right in 9 of 10 looks as bad as this, or worse."""
     votes = [
         sum(one.verdict != "false" for one in of) / len(of)
         for _, of in _grouped(found, lambda finding: finding.repository)
     ]
     count, right = len(votes), math.floor(sum(votes) + 0.5)
     share = TRUSTED / 100
-    as_bad = sum(
+    return sum(
         math.comb(count, n) * share**n * (1 - share) ** (count - n) for n in range(right + 1)
     )
-    return as_bad < _CHANCE
-
-
-def _recent(rounds: dict[str, Round]) -> list[Judged]:
-    latest = sorted(rounds, key=number_of)[-_LATEST:]
-    return [finding for name in latest for finding in rounds[name].findings]
 
 
 def by_rule(findings: Iterable[Judged]) -> Iterator[list[str]]:
