@@ -889,6 +889,62 @@ def test_unused_dynamic_shared_memory_is_not_read() -> None:
     assert [kernel.dynamic_shared for kernel in program.kernels] == [None, "used"]
 
 
+def stored_by(body: str, more: str = "") -> tuple[int, ...]:
+    """What a kernel stores of ``Node *nodes``, ``float *rows`` and ``float **slot``."""
+    head = "struct Node { float *rows; };\n" + more
+    kernel = f"__global__ void k(Node *nodes, float *rows, float **slot) {{ {body} }}"
+    return lower(head + kernel).kernels[0].stores
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "nodes[0].rows = rows;",
+        "nodes->rows = (float *)rows;",
+        "(*nodes).rows = reinterpret_cast<float *>(rows);",
+        "*slot = rows + 1;",
+        "if (nodes) slot[1] = rows;",
+        "for (int i = 0; i < 4; ++i) slot[i] = rows;",
+        "Node *node = nodes + 1; node->rows = rows;",
+        "last = rows;",
+        "if (!rows) return; else *slot = rows;",
+    ],
+)
+def test_pointers_that_kernels_store(body: str) -> None:
+    assert stored_by(body, "__device__ float *last;\n") == (1,)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float *place = rows;",
+        "float *place; place = rows;",
+        "Node node; node.rows = rows;",
+        "float *both[2]; both[0] = rows;",
+        "rows[0] = rows[1];",
+        "*rows = 1;",
+        "bool same = slot[0] == rows;",
+        'asm("// slot[0] = rows;"); // slot[0] = rows;',
+    ],
+)
+def test_pointers_that_kernels_use(body: str) -> None:
+    assert stored_by(body) == ()
+
+
+def test_pointers_that_the_functions_of_a_kernel_store() -> None:
+    first = "__device__ void f0(float **slot, float *rows) { *slot = rows; }\n"
+    names = range(1, 80)
+    chain = "".join(
+        f"__device__ void f{n}(float **slot, float *rows) {{ f{n - 1}(slot, rows); }}\n"
+        for n in names
+    )
+    assert stored_by("f2(slot, rows);", first + chain) == (1,)
+    assert stored_by("f2(slot, rows + 1);", first + chain) == ()
+    assert stored_by("g(rows);", "__device__ void g(float *rows) { if (*rows) g(rows); }\n") == ()
+    # Too deep to be followed: it may store all that it is given.
+    assert stored_by("f79(slot, rows);", first + chain) == (1, 2)
+
+
 def test_launches() -> None:
     program = lower(
         """

@@ -28,8 +28,8 @@ _ROOT = re.compile(r"(?P<through>\**)\s*\(?\s*(?P<inner>\**)\s*(?P<root>[A-Za-z_
 _STEP = re.compile(r"\s*(?:\)|(?:\.|->)\s*\w+)")
 _HEAD = re.compile(r"\s*(?:else\b|(?:if|for|while)\b\s*(?=\())")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^;(){}]*>)?\s*\(")
-_MOST_CALLED = 50
-"""Device functions that are looked into for one kernel."""
+_DEEPEST = 50
+"""Calls below a kernel that are followed; what lies deeper may store all that it is given."""
 
 
 class StoredParameters:
@@ -41,29 +41,32 @@ class StoredParameters:
         self._text_of = text_of
         self._functions = functions
         self._known: dict[int, frozenset[int]] = {}
+        self._depth = 0
 
     def of(self, function: Cursor) -> frozenset[int]:
         """The numbers of those of a kernel or of a device function, from 0."""
         identity = address(function)
         if identity not in self._known:
+            parameters = [part for part in children(function) if part._kind_id == Kind.PARAMETER]
+            if self._depth == _DEEPEST:
+                return frozenset(range(len(parameters)))
             self._known[identity] = frozenset()  # where it calls itself
-            self._known[identity] = self._find(function)
+            self._depth += 1
+            self._known[identity] = self._find(function, list(map(name_of, parameters)))
+            self._depth -= 1
         return self._known[identity]
 
-    def _find(self, function: Cursor) -> frozenset[int]:
-        parameters = [part for part in children(function) if part._kind_id == Kind.PARAMETER]
+    def _find(self, function: Cursor, names: list[str]) -> frozenset[int]:
         body = blanked(self._text_of(function)).partition("{")[2]
         passed = self._passed_on(body)
         return frozenset(
             number
-            for number, name in enumerate(map(name_of, parameters))
+            for number, name in enumerate(names)
             if name and (name in passed or _is_stored(name, body, function))
         )
 
     def _passed_on(self, body: str) -> set[str]:
         """What is given, by itself, to a device function that stores it."""
-        if len(self._known) > _MOST_CALLED:
-            return set()
         return {
             one
             for called, arguments in _calls(body, self._functions)
@@ -94,11 +97,12 @@ def _is_shared(before: str, function: Cursor) -> bool:
 
 def _without_head(statement: str) -> str:
     """A statement without the condition or the loop that it is the body of."""
-    depth = 0
+    begin = depth = 0
     for place, character in enumerate(statement):
         depth += (character == "(") - (character == ")")
         if depth < 0:  # the end of a loop's head, whose beginning stands before the last `;`
-            return _without_head(statement[place + 1 :])
+            begin, depth = place + 1, 0
+    statement = statement[begin:]
     while (head := _HEAD.match(statement)) is not None:
         end = head.end()
         try:
