@@ -30,7 +30,7 @@ def test_a_line_for_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
         [code, rule.name] for code, rule in all_rules().items()
     ]
     (row,) = (line for line in lines if line.startswith("GPU201"))
-    expected = "GPU201 double-free error high fixable C++, Python CUDA runtime, cuda-python"
+    expected = "GPU201 double-free error high fixable C++, Python CUDA runtime, cuda-python, PyCUDA"
     assert " ".join(row.split()) == expected
     assert any("(preview)" in line for line in lines)
 
