@@ -81,6 +81,9 @@ class UnpairedAllocation(FunctionRule):
     is shown with `--preview` alone. A model says which it is (`takes`, `borrows`). A pointer that
     device code stores (`node->rows = rows`) is kept there.
 
+    In the latest five rounds at first sight it was right in 22 of 29 repositories, which is fewer
+    than the 9 of 10 that a rule needs to be told without `--preview`. It is told all the same.
+
     At the end of `main`, of a test and of a Python module's own code the process ends, and the
     system takes all memory back: there a leak is `info`, unless each iteration of a loop acquires
     another. So is what a C++ function leaves that `main` runs once, itself or through others: no

@@ -16,9 +16,9 @@ from cudalint.findings.judged import ENOUGH, TRUSTED
 Verdict = Literal["true", "petty", "false", "uncertain"]
 VERDICTS: tuple[Verdict, ...] = ("true", "petty", "false", "uncertain")
 _LATEST = 5
-"""Rounds in which a rule was met that say what it is worth today."""
+"""Rounds that say what the linter of today is worth."""
 _CHANCE = 0.05
-"""That any of the rules, were all of them right in 9 of 10, may be unlucky to look otherwise."""
+"""What a rule that is right in 9 of 10 may be unlucky to look like."""
 
 
 class Judged(
@@ -92,11 +92,12 @@ def _set(finding: Judged) -> str:
 
 def unproven(rounds: dict[str, Round]) -> frozenset[str]:
     """The rules that are shown to be right in fewer than 9 of 10: were it 9 of 10, what they tell
-    by default would hardly have come out as badly in the latest rounds that met them.
+    by default would hardly have come out as badly, in the latest rounds of all or in the latest
+    that met the rule.
 
-    Findings of one repository are wrong for one reason, as a rule: each repository has one vote. So
-    many rules are asked at once that some would look bad by chance: hence Holm's correction (A
-    Simple Sequentially Rejective Multiple Test Procedure, 1979).
+    Findings of one repository are wrong for one reason, as a rule: each repository has one vote.
+    What was met long ago says less, and dozens of rules are asked: there each has its part of the
+    chance (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
     """
     met: dict[str, list[list[Judged]]] = defaultdict(list)
     for name in sorted(rounds, key=number_of):
@@ -109,6 +110,10 @@ def unproven(rounds: dict[str, Round]) -> frozenset[str]:
         if asked[code] >= _CHANCE / (len(asked) - len(refuted)):
             break
         refuted.add(code)
+    today = dict(_grouped(filter(_counts_today, _recent(rounds)), _code))
+    refuted |= {
+        code for code, found in today.items() if len(found) >= ENOUGH and _as_bad(found) < _CHANCE
+    }
     return frozenset(refuted)
 
 

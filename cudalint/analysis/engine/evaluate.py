@@ -196,9 +196,7 @@ class Evaluator:
             pointer = pointer.left
         if self.python or not isinstance(pointer, Variable):
             return None
-        declared = self.type_of(pointer)
-        pointee = declared.pointee if declared is not None else None
-        return pointer if pointee is not None and pointee.kind == "pointer" else None
+        return pointer if self._is_pointer(Dereference(pointer)) else None
 
     def pointed(self, value: Value, below: Location = ()) -> Location:
         """What a pointer value points to; ``below``: the part of it that is meant."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.escape import escape_object, give_away, guard
 from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.domains.ownership.stores import keep_in
 from cudalint.analysis.engine import containers
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.containers import Element
@@ -185,18 +185,7 @@ class _Contained:
         containers.blur(state, container)
         if held:
             state.write(some, bag(held))
-        self._keep((value, *(inner for _, inner in element)))
-
-    def _keep(self, values: Iterable[Value]) -> None:
-        """What was there when the function was entered is an element from now on."""
-        state, container = self.state, self.container
-        if self.run.python or container[0] != "this" or len(container) != 2:
-            state.keep_inputs(values)
-            return
-        given = {value.location for value in values if isinstance(value, Input)}
-        own = {location for location in given if location[0] == "this"}
-        state.stored |= own
-        state.put |= {(location, container) for location in given - own}
+        keep_in(run, container, (value, *(inner for _, inner in element)), state)
 
     def _holds_objects(self) -> bool:
         """Whether the elements are of a class."""

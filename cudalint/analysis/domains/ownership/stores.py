@@ -248,10 +248,7 @@ def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> 
         _put(state, target, inner)
         if whole == Input(origin) and not run.evaluator.is_local(target):
             # With the members that were there before the call.
-            if target[0] == "this" and target.index("[]") == 2:
-                state.put |= {(origin, target[:2])}
-            else:
-                state.keep_inputs([whole])
+            keep_in(run, target[: target.index("[]")], [whole], state)
         objects.copied(state, origin, target)
         return
     kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
@@ -266,6 +263,17 @@ def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> 
     if kind is not None:
         state.values[(*target, objects.CLASS)] = kind
     objects.copied(state, origin, target)
+
+
+def keep_in(run: FunctionRun, container: Location, values: Iterable[Value], state: State) -> None:
+    """What was there when the function was entered is an element from now on."""
+    if run.python or container[0] != "this" or len(container) != 2:
+        state.keep_inputs(values)
+        return
+    given = {value.location for value in values if isinstance(value, Input)}
+    own = {location for location in given if location[0] == "this"}
+    state.stored |= own
+    state.put |= {(location, container) for location in given - own}
 
 
 def _put(state: State, target: Location, inner: Iterable[tuple[Location, Value]]) -> None:
