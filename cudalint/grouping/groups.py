@@ -68,7 +68,8 @@ def links_of(program: Program) -> Links:
     homes = {record.key: record.filename for record in program.records}
     models = load(program.language)
     called: set[str] = set()
-    used = {key for key, home in homes.items() if home == program.filename}
+    own = {key for key, home in homes.items() if home == program.filename}
+    used = set(own)
     launched: set[str] = set()
     referred: set[str] = set()
     named: dict[str, set[str]] = defaultdict(set)
@@ -78,7 +79,10 @@ def links_of(program: Program) -> Links:
         for part in _parts(definition):
             mentioned: Iterable[str | None] = ()
             if isinstance(part, Call):
-                called.update(key for key in (part.key,) if key and not _is_api(part.name, models))
+                # A class of its own is not made or copied by one of that name in another file.
+                made = part.kind in ("constructor", "copy") and part.record in own
+                if part.key and not made and not _is_api(part.name, models):
+                    called.add(part.key)
                 mentioned = (part.record,)
             elif isinstance(part, Launch):
                 launched.add(short_name(part.kernel))

@@ -102,8 +102,18 @@ class Symbols:
     def definitions(self, key: str | None, filename: str) -> list[tuple[Function, Program]]:
         """The definitions that a call in a file may mean, and the programs that have them."""
         known = self._functions.get(key or "", ())
+        known = [pair for pair in known if self._is_same_class(pair[0], filename)]
         found = _nearest(known, filename, lambda pair: pair[0].filename)
         return found if len(found) <= MOST_DEFINITIONS else []
+
+    def _is_same_class(self, method: Function, filename: str) -> bool:
+        """Whether a file means by the name of a method's class that class: two programs may each
+        have a class of one name."""
+        homes = self._records.get(method.record or "", {})
+        if len(homes) <= 1 or method.filename == filename:
+            return True
+        own, meant = (self.record(method.record, one) for one in (method.filename, filename))
+        return own is None or meant is None or own is meant
 
     def definition(self, key: str | None, filename: str) -> tuple[Function, Program] | None:
         """The only definition that a call in a file may mean, and the program that has it."""
