@@ -32,7 +32,7 @@ NAMED_OTHERWISE = {
 }  # fmt: skip
 
 WITHOUT_TWIN = """
-nccl* npp* nvJitLink* nvPTXCompiler* nvjpeg* nvml* nvvm* rmm* RMM_* cutensor*
+nccl* npp* nvJitLink* nvPTXCompiler* nvjpeg* nvtiff* nvml* nvvm* rmm* RMM_* cutensor*
 
 cuCtxAttach cuCtxDetach cuEventCreateFromEGLSync cuGLCtxCreate cuGraphicsD3D11RegisterResource
 cuGraphicsEGLRegisterImage cuGraphicsVDPAURegister* cuGreenCtx* cuKernelSetAttribute
