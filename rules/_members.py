@@ -21,7 +21,7 @@ def dies_with_context(acquisitions: list[MemberAcquisition], facts: ClassFacts) 
 
 def siblings(member: str, facts: ClassFacts) -> dict[str, Site]:
     """The members that are released as this one should be, those first that are acquired beside
-    it, as it is."""
+    it, as it is; those that nothing is acquired into only where there are no others."""
     released = facts.released_by_destructor or {
         name: site for name, site in facts.released_elsewhere.items() if name not in facts.replaced
     }
@@ -36,7 +36,8 @@ def siblings(member: str, facts: ClassFacts) -> dict[str, Site]:
         return (other.method != own.method, other.resource.family != own.resource.family, rows)
 
     others = [name for name in released if memory_of(name) != memory_of(member)]
-    return {name: released[name] for name in sorted(others, key=apart)}
+    acquired = [name for name in others if name in made]
+    return {name: released[name] for name in sorted(acquired or others, key=apart)}
 
 
 def shown(siblings: dict[str, Site], facts: ClassFacts) -> list[Site]:
@@ -88,8 +89,8 @@ def release_of(
     resource = first.resource
     if member in facts.sometimes or member != first.member or resource.info.attached:
         return None
-    if any(one.unborn for one in acquisitions):
-        return None  # its constructor would still lose it
+    if any(one.unborn or one.pointed for one in acquisitions):
+        return None  # its constructor would still lose it, or another object's destructor ends it
     here = resource.filename
     beside = (
         Named(site.span, name)

@@ -113,7 +113,7 @@ class MemberLeak(ClassRule):
         others_released = siblings(member, facts)
         by_function = first.method_kind == "function"
         held = memory_of(member)
-        kept = "" if held in resource.name else f", kept in {quoted(held)},"
+        kept = "" if held in resource.name.replace("->", ".") else f", kept in {quoted(held)},"
         destructor = (facts.destructor,) if facts.destructor else ()
         owner = quoted(facts.record.name)
         excuse = excuse_of(acquisitions, facts)

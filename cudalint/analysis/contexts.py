@@ -64,11 +64,9 @@ def function_facts(
     told: set[tuple[MisuseKind, str, Span]] = set()
     facts = {id(run): _facts(run, linker) for run in runs}
     lost = _lost_by_classes(classes, facts.values())
-    by_functions = {
-        one.inside or (one.resource.filename, one.resource.span)
-        for known in classes
-        for one in known.abandoned()
-    }
+    abandoned = [one for known in classes for one in known.abandoned()]
+    by_functions = {one.site for one in abandoned}
+    pointed = {(one.inside, one.method) for one in abandoned if one.pointed}
 
     def is_told(leak: Leak, run: FunctionRun) -> bool:
         """Whether it is a class that loses it, or a function that ends its objects. What a
@@ -78,6 +76,7 @@ def function_facts(
         unborn = run.function.kind == "constructor" and kinds == {Exit.THROW}
         return (
             leak.inside in lost
+            or (leak.inside, leak.resource.through) in pointed
             or (kinds == {Exit.OVERWRITE} and leak.inside in by_functions)
             or (unborn and acquired in lost)
         )
@@ -155,7 +154,7 @@ def _lost_by_classes(
     for facts in classes:
         overwritten |= {(facts.record.key, one.member) for one in facts.overwritten}
     return {
-        one.inside or (one.resource.filename, one.resource.span)
+        one.site
         for facts in classes
         for one in (
             *(item for item in facts.abandoned() if item.method_kind != "function"),

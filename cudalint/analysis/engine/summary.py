@@ -51,6 +51,8 @@ class HandedOut:
     """Where the callee has released it already: the pointer dangles."""
     lent: tuple[Lending, ...] = ()
     """The callees out of sight that were given it."""
+    contained: bool = False
+    """It is in a container of an object that the callee has made."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,14 @@ class MemberAcquisition:
     """Whether it happens in a step of one program, whose `main` runs it once."""
     unborn: bool = False
     """A constructor, which goes on to throw: no destructor runs then."""
+    pointed: bool = False
+    """An object that the member points to keeps it: who deletes that releases it."""
+
+    @property
+    def site(self) -> tuple[str, Span]:
+        """Where it is acquired; what an object keeps, where that is made."""
+        made = self.resource.filename, self.resource.span
+        return made if self.inside is None or self.pointed else self.inside
 
 
 @dataclass(frozen=True)

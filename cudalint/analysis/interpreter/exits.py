@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cudalint.analysis.domains.ownership.asking import asked_about
+from cudalint.analysis.domains.ownership.contents import owner_of_contents
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
 from cudalint.analysis.domains.ownership.escape import escape_captured
 from cudalint.analysis.domains.ownership.lending import lent_to
@@ -172,7 +173,8 @@ class Leaving:
         record = run.log(Recorder).records.get(resource.origin)
         if record is None or is_empty(run, state, resource):
             return
-        acquired = record.acquired
+        owner = owner_of_contents(run, state, resource)
+        acquired = owner or record.acquired
         if not record.released and left_to_counterpart(run, state, resource, acquired.family):
             return
         events = state.events(state.resources[resource].since)
@@ -225,6 +227,7 @@ class Leaving:
             told,
             explicit=explicit,
             past_loop=self._is_handled_by_skipped_work(resource),
+            owner=owner,
         )
 
     def _failed_inside(self, acquired: Acquired) -> Step | None:
@@ -270,6 +273,7 @@ class Leaving:
                     escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
                     released=holding.released if gone else None,
                     lent=tuple(Lending(to) for to in lent_to(state, holding)),
+                    contained=acquired.contained,
                 )
             )
         settled = tuple(

@@ -10,7 +10,7 @@ from cudalint.analysis.engine.summary import RETURN, HandedOut
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.exits import is_outside
 from cudalint.analysis.interpreter.fitting import Fitting
-from cudalint.analysis.values.values import Location, Symbol
+from cudalint.analysis.values.values import Location, Pointer, Symbol
 
 
 def take_over(at: Fitting, item: HandedOut, resource: Symbol, state: State) -> None:
@@ -27,6 +27,8 @@ def take_over(at: Fitting, item: HandedOut, resource: Symbol, state: State) -> N
         and (target[0] == "this" or is_own(run, target, state))
         and not _is_owner_inside(at, item.location, target)
     )
+    on_heap = target is not None and target[0] == "@" and isinstance(target[1], Pointer)
+    contained = on_heap and (item.contained or (elsewhere and not item.escaped))
     thrown_away = item.location[0] == RETURN and at.call.target is None
     shown = at.shown(target) if target else f"the result of {at.definition.name}"
     run.log(Recorder).acquired(
@@ -46,6 +48,7 @@ def take_over(at: Fitting, item: HandedOut, resource: Symbol, state: State) -> N
             from_callee=(item.filename, item.span),
             ambiguous=_is_ambiguous(at, item),
             kept_by_callee=not (returned or at.is_named_by_caller(item.location)),
+            contained=contained,
         )
     )
     condition = None if item.condition is None else at.translate(item.condition, state)

@@ -174,6 +174,8 @@ def _released_for_good(members: Members, name: str, fields: ReleasedFields, link
     releasing = {function for of in owners for function in fields.get((of, last), ())}
     releasing -= members.renewing.get(name, set())
     releasing -= {run.function.key for one, _, run in members.releases if part_of(one) == name}
+    # The destructor of what a member points to runs where somebody deletes that.
+    releasing -= {one.key for one in linker.methods(own) if way and one.kind == "destructor"}
     if releasing and name not in members.by_destructor and members.is_replaced(name):
         site = Site(members.record.filename, members.record.span, name)
         members.elsewhere.setdefault(name, site)
@@ -229,6 +231,7 @@ def _elements_left(members: Members, fields: ReleasedFields, linker: Linker) -> 
         sites[part_of(name)].add(release.step.span)
     for element in numbered:
         table = part_of(element)
+        declared = declaring(members.record.key, table, members.record.filename, linker)
         ends = (members.by_destructor.get(table), members.elsewhere.get(table))
         if (
             table in kinds
@@ -238,9 +241,7 @@ def _elements_left(members: Members, fields: ReleasedFields, linker: Linker) -> 
             and all(released[table].values())
             and any(ends)
             and all(end is None or end.span in sites[table] for end in ends)
-            and all(
-                functions <= own[table] for (_, name), functions in fields.items() if name == table
-            )
+            and all(fields.get((of, table), set()) <= own[table] for of in (None, declared))
         ):
             yield element
 
@@ -339,7 +340,9 @@ def _collect(
                 members.by_destructor.setdefault(name, site)
             else:
                 members.elsewhere.setdefault(name, site)
-                members.releasing.setdefault(name, set()).add(function.key)
+                releasing = members.releasing.setdefault(name, set())
+                # A constructor does not end the object that it makes: it only makes room.
+                releasing |= {function.key} if function.kind != "constructor" else set()
         for location in sorted((*outcome.stored, *_provided(outcome)), key=repr):
             if stored := _find(run, linker, table, location):
                 stored[0].escaping.add(part_of(stored[1]))
@@ -452,7 +455,8 @@ def _acquisition(
     place = item.location
     made = _where_made(place[1], outcome) if place[0] == "@" else None
     if made is not None:
-        if (item.filename, item.span) in lost and not is_attachment(place):
+        own = made[0] == "this"  # the class is told of what it does not delete
+        if (item.filename, item.span) in lost and not (own or is_attachment(place)):
             return
         place = (*made, *place[2:])
     found = _find(run, linker, table, place)
@@ -467,8 +471,8 @@ def _acquisition(
     if record.released and function.record is not None and _is_done_with(run, item):
         return  # it is released where the method ends, and left on some way out before
     members.renewing.setdefault(part_of(name), set()).add(function.key)
-    if record.acquired.kept_by_callee:
-        return
+    if record.acquired.kept_by_callee and made is None:
+        return  # it looks after it
     if record.released and function.record is None and not run.python:
         succeeding = [o for o in run.outcomes if o.kind == "return" and o.failure is None]
         if outcome not in succeeding or not all(_hands_out(o, item) for o in succeeding):
@@ -492,6 +496,7 @@ def _acquisition(
             unborn=kind == "constructor"
             and {way.kind for way in record.lost} == {Exit.THROW}
             and any(way.explicit for way in record.lost),
+            pointed=record.acquired.kept_by_callee,
         ),
     )
     for location, value in outcome.writes:

@@ -74,6 +74,8 @@ class Acquired:
     """The callee may hand out a resource of another family in its place, or is an imitation."""
     kept_by_callee: bool = False
     """The callee itself stored it in its object or struct."""
+    contained: bool = False
+    """It is in a container of an object that this function has made, and is not followed."""
     fallible: bool = True
     """It reports a status that somebody must look at."""
     part: str = ""
@@ -124,6 +126,9 @@ class _Record:
 
     put_off: bool = False
     """A function that is kept for later releases it, or gets past that."""
+
+    owner: Acquired | None = None
+    """An object of the host that is lost: as the owner of what it keeps."""
 
     @property
     def lost(self) -> list[LeakExit]:
@@ -277,12 +282,15 @@ class Recorder:
         explicit: bool = True,
         overwritten_by: str = "",
         past_loop: bool = False,
+        owner: Acquired | None = None,
     ) -> None:
         """A path leaves a resource behind, with some ``steps`` since its acquisition;
-        ``past_loop``: without an iteration of a loop that handles it."""
+        ``past_loop``: without an iteration of a loop that handles it; ``owner``: what an object of
+        the host is then."""
         record = self.records.get(resource.origin)
-        if record is None or record.acquired.managed:
+        if record is None or (record.acquired.managed and owner is None):
             return
+        record.owner = record.owner or owner
         leave = LeakExit(
             kind=kind,
             span=span,
@@ -430,7 +438,7 @@ class Recorder:
         for record in self.records.values():
             if not record.lost or record.pipelined or self._is_unfollowed(record):
                 continue
-            acquired = record.acquired
+            acquired = record.owner or record.acquired
             exits = self._exits(record)
             found.append(
                 Leak(
@@ -491,11 +499,13 @@ class Recorder:
         return "unless failed" if failed else "sometimes"
 
     def siblings(self, name: str, family: str) -> tuple[Site, ...]:
-        """Where others of a family than the one of a name are released."""
+        """Where others of a family than the one of a name are released; none whose name another
+        one has that is not, in a block of its own."""
         found: dict[str, Site] = {}
+        kept = {one.acquired.name for one in self.records.values() if not one.released}
         for record in self.records.values():
             other = record.acquired
-            if other.family == family and other.name != name and record.released:
+            if other.family == family and other.name not in {name, *kept} and record.released:
                 last = max(record.released.values(), key=lambda site: site.span)
                 found.setdefault(other.name, Site(last.filename, last.span, other.name))
         return tuple(sorted(found.values(), key=lambda site: site.span))

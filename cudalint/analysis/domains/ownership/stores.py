@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudalint.analysis.domains.ownership import objects
+from cudalint.analysis.domains.ownership.contents import owner_of_contents
 from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, give_away
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
 from cudalint.analysis.engine.containers import advanced
@@ -13,7 +14,7 @@ from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Exit, Site
 from cudalint.analysis.values.addresses import is_element
 from cudalint.analysis.values.arithmetic import apply
-from cudalint.analysis.values.elements import exactly, is_index
+from cudalint.analysis.values.elements import exactly, is_any_element, is_index
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -27,6 +28,7 @@ from cudalint.analysis.values.values import (
     Uninitialized,
     Value,
     bag,
+    inside,
     resources_in,
 )
 from cudalint.program import FIELDS, Assign, Binary, Call, Expression, Unknown, Variable, render
@@ -227,8 +229,9 @@ def store(
             state.set_status(location[1].resource, Status.OWNED)
         elif holding and holding.status is Status.ESCAPED and not holding.alone:
             give_away(run, [value], state)  # whoever has the block has what it holds
-    elif root == "@" and location[1] == NULL:
-        give_away(run, [value], state)  # no path writes through null: where it is put is not known
+    elif root == "@" and (location[1] == NULL or _is_one_of_places(run, location[1])):
+        # No path writes through null: where it is put is not known.
+        give_away(run, [value], state)
     if root.startswith("::") and root not in run.private_globals:
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
@@ -238,6 +241,15 @@ def store(
             state.set_status(resource, Status.ESCAPED)
         elif not _held(run, state, resource) and not is_empty(run, state, resource):
             _lose(run, state, resource, span, name, value)
+
+
+def _is_one_of_places(run: FunctionRun, pointer: Value) -> bool:
+    """Whether a pointer is an unknown element of a table of addresses, of members or globals too:
+    any of them may hold what is written there."""
+    return is_any_element(pointer) and any(
+        isinstance(one, Address) and not run.evaluator.is_local(one.location)
+        for one in inside(pointer)
+    )
 
 
 def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> None:
@@ -322,9 +334,11 @@ def _lose(
     if resource.older:
         reason = "the next iteration acquires it again"
     last = f"{reason} here, while nothing else holds it"
+    owner = owner_of_contents(run, state, resource)
     run.log(Recorder).lost(
-        state, resource, Exit.OVERWRITE, span, reason, failures, last, overwritten_by=what
-    )
+        state, resource, Exit.OVERWRITE, span, reason, failures, last,
+        overwritten_by=what, owner=owner,
+    )  # fmt: skip
     state.set_status(resource, Status.ESCAPED)
 
 
@@ -362,5 +376,6 @@ def _lose_scope(run: FunctionRun, state: State, resource: Symbol, span: Span) ->
     reason = events[-1].step.message if events and events[-1].is_failure else "its scope ends"
     steps = [event.step for event in events[-2:]]
     last = f"the scope of `{acquired.shown}` ends here"
-    run.log(Recorder).lost(state, resource, Exit.SCOPE, span, reason, steps, last)
+    owner = owner_of_contents(run, state, resource)
+    run.log(Recorder).lost(state, resource, Exit.SCOPE, span, reason, steps, last, owner=owner)
     state.set_status(resource, Status.ESCAPED)
