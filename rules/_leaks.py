@@ -159,23 +159,34 @@ def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -
 
 def leaks_of(code: str, facts: FunctionFacts) -> Iterator[tuple[Leak, Verdict, LeakExit]]:
     """The leaks of a function that belong to one rule; and of each, with all that share ways out
-    with it, the last of these ways, which stays when one of them is mended."""
+    with it, the last of these ways, which stays when one of them is mended. What nothing ever
+    releases is mended otherwise than what some paths release."""
     judged = [(leak, verdict) for leak in facts.leaks if (verdict := judge(leak, facts))]
-    groups: list[list[Verdict]] = []
-    for _, verdict in judged:
-        joined = [group for group in groups if any(_share(verdict, other) for other in group)]
+    groups: list[list[_Judged]] = []
+    for each in judged:
+        joined = [group for group in groups if any(_share(each, other) for other in group)]
         groups = [group for group in groups if group not in joined]
-        groups.append([*(one for group in joined for one in group), verdict])
+        groups.append([*(one for group in joined for one in group), each])
     for leak, verdict in judged:
         if verdict.code == code:
             ways = (
-                way for group in groups if verdict in group for one in group for way in one.exits
+                way
+                for group in groups
+                if (leak, verdict) in group
+                for _, one in group
+                for way in one.exits
             )
             yield leak, verdict, max(ways, key=lambda way: way.span)
 
 
-def _share(one: Verdict, other: Verdict) -> bool:
+_Judged = tuple[Leak, Verdict]
+
+
+def _share(first: _Judged, second: _Judged) -> bool:
+    (leak, one), (another, other) = first, second
     if (one.severity, one.confidence) != (other.severity, other.confidence):
+        return False
+    if bool(leak.released or leak.handed_over) != bool(another.released or another.handed_over):
         return False
     ways = [*one.exits, *other.exits]
     if all(way.overwritten_by == "run" for way in ways):

@@ -278,3 +278,51 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> str:
     options = ["--isolated", "--no-cache", "--preview", "--output-format", "full"]
     main([str(folder / "a.py"), *options, "-o", str(folder / "report")])
     return (folder / "report").read_text()
+
+
+def test_what_nothing_releases_is_told_apart_from_what_some_paths_release(
+    tmp_path: Path,
+) -> None:
+    fixture = Path(__file__).parent.parent / "fixtures/GPU106-handle-leak"
+    program = str(fixture / "bad_events_beside_a_stream.cu")
+    report = tmp_path / "report"
+    main([program, "--isolated", "--no-cache", "--select", "GPU106", "-o", str(report)])
+    text = report.read_text()
+    assert "`stream` (cudaStreamCreate) is not destroyed when" in text
+    assert "`start` (cudaEventCreate) is never destroyed: no way out of `measure` calls" in text
+    assert "likewise `stop` (line 14)" in text
+    assert "likewise `start`" not in text
+
+
+def test_a_sibling_is_no_variable_of_another_block(tmp_path: Path) -> None:
+    fixture = Path(__file__).parent.parent / "fixtures/GPU106-handle-leak"
+    report = tmp_path / "report"
+    program = str(fixture / "bad_events_of_two_blocks.cu")
+    main([program, "--isolated", "--no-cache", "-o", str(report)])
+    text = report.read_text()
+    assert "sibling" not in text and "likewise `stop`" in text
+
+
+def test_a_sibling_is_released_for_good(tmp_path: Path) -> None:
+    program = tmp_path / "a.cu"
+    program.write_text("""#include <cuda_runtime.h>
+#include <cstdlib>
+class Image {
+public:
+    explicit Image(int n) {
+        for (int i = 0; i < n; ++i) {
+            if (host_[i]) cudaFreeHost(host_[i]);
+            if (device_[i]) cudaFree(device_[i]);
+            if (cudaMalloc(&device_[i], 64) || cudaMallocHost(&host_[i], 64)) std::abort();
+        }
+    }
+    ~Image() {}
+private:
+    void *device_[4] = {}, *host_[4] = {};
+};
+void image(int n) { Image one(n); }
+""")
+    report = tmp_path / "report"
+    main([str(program), "--isolated", "--no-cache", "--select", "GPU105", "-o", str(report)])
+    text = report.read_text()
+    assert "is never released by `Image`: `Image::~Image` does not release it" in text
