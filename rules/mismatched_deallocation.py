@@ -18,10 +18,12 @@ class MismatchedDeallocation(FunctionRule):
 
     Knows for each allocation which functions release it, and reports a release by any other:
     `cudaFree` of pinned memory or of an array, `free` or `delete` of device memory, `cudaFreeHost`
-    of device memory, the runtime's function for a handle of the driver API, and so on.
+    of device memory, the runtime's function for a handle of the driver API, and so on. What a
+    mapped graphics resource or a variable of the device gives out, nobody releases.
 
     An error is certain: no path comes to the release with what fits it. Where one does, by a
-    condition that may well say which it is, it is a warning that `--preview` shows.
+    condition that may well say which it is, or where a member may hold what a caller has passed, it
+    is a warning that `--preview` shows.
 
     ## Why is this bad?
 

@@ -316,22 +316,24 @@ def _chooses(run: FunctionRun, release: InputRelease, kinds: set[str]) -> bool:
 def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str]) -> Misuse | None:
     if len(kinds) != 1 or not release.families or kinds & set(release.families):
         return None
-    item = next((i for i in members.acquired.values() if path_of(i.member) == name), None)
-    if item is None:
+    own = (i for i in members.acquired.values() if path_of(i.member) == name)
+    made = next(((one.resource, one.method) for one in own), members.managed.get(name))
+    if made is None:
         return None
-    resource = item.resource
+    resource, method = made
     return Misuse(
         MisuseKind.MISMATCH,
         name,
         release.api,
         release.step.span,
         (
-            Step(resource.filename, resource.span, f"`{name}` is acquired here by {item.method}"),
+            Step(resource.filename, resource.span, f"`{name}` is acquired here by {method}"),
             release.step,
         ),
         resource,
         filename=release.step.filename,
-        certain=not any(
+        certain=name not in members.passed_in
+        and not any(
             path_of(member) == name and kinds & set(other.families)
             for member, other, _ in members.releases
         ),

@@ -15,6 +15,7 @@ from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import (
     Exit,
     MemberAcquisition,
+    Resource,
     Site,
     part_of,
 )
@@ -75,6 +76,10 @@ class Members:
     """What functions put into each member, whoever it belongs to."""
     made: set[str] = field(default_factory=set)
     """Members that functions put something into, be it a table on the host."""
+    managed: dict[str, tuple[Resource, str]] = field(default_factory=dict)
+    """What functions put into members that is not for CUDA to release, and who does."""
+    passed_in: set[str] = field(default_factory=set)
+    """Members into which functions put what their callers pass."""
     ending: Function | None = None
     """Its destructor, or where it has none, that of a class that derives from it."""
     escaping: set[str] = field(default_factory=set)
@@ -343,6 +348,10 @@ def _collect(
                 releasing = members.releasing.setdefault(name, set())
                 # A constructor does not end the object that it makes: it only makes room.
                 releasing |= {function.key} if function.kind != "constructor" else set()
+        for location, value in outcome.writes:
+            passed = isinstance(value, Input) and value.location[0] != "this" == location[0]
+            if passed and (found := _find(run, linker, table, location)):
+                found[0].passed_in.add(path_of(found[1]))
         for location in sorted((*outcome.stored, *_provided(outcome)), key=repr):
             if stored := _find(run, linker, table, location):
                 stored[0].escaping.add(part_of(stored[1]))
@@ -465,6 +474,9 @@ def _acquisition(
         return
     found[0].families.setdefault(path_of(found[1]), set()).add(item.family)
     found[0].made.add(found[1])
+    if item.managed and record is not None and not item.escaped:
+        made_here = record.acquired.resource(), function.name
+        found[0].managed.setdefault(path_of(found[1]), made_here)
     if item.managed or item.escaped or record is None:
         return
     members, name = found
