@@ -349,7 +349,7 @@ def _collect(
                 # A constructor does not end the object that it makes: it only makes room.
                 releasing |= {function.key} if function.kind != "constructor" else set()
         for location, value in outcome.writes:
-            passed = isinstance(value, Input) and value.location[0] != "this" == location[0]
+            passed = isinstance(value, Input) and location[0] == "this" != value.location[0]
             if passed and (found := _find(run, linker, table, location)):
                 found[0].passed_in.add(path_of(found[1]))
         for location in sorted((*outcome.stored, *_provided(outcome)), key=repr):
