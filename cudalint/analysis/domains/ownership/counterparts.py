@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, TypeGuard
+
 from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     Address,
     Input,
@@ -17,24 +20,25 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.apis.loader import ApiModels
-from cudalint.program import Function
+from cudalint.program import Function, Member, Variable
 
 
 def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family: str) -> bool:
     """Whether a resource is attached to memory that the function has not made, and another function
     of the run ends what it has not begun, ``pin(p)`` and ``unpin(p)``, or another branch does."""
-    attached = any(
-        isinstance(value, Pointer)
+    attached = [
+        location[1]
+        for location, value in state.values.items()
+        if isinstance(value, Pointer)
         and value.resource == resource
         and location[0] == "@"
         and not isinstance(location[1], str)
         and location == attachment(location[1], family)
         and _is_anothers(run, location[1])
-        for location, value in state.values.items()
-    )
-    return attached and (
+    ]
+    return bool(attached) and (
         _ends_in_another_branch(run, resource, family)
-        or run.symbols.memo(_Ending).elsewhere(family, run.function.key, run.program.language)
+        or run.symbols.memo(_Ending).elsewhere(family, run, attached)
     )
 
 
@@ -70,19 +74,52 @@ class _Ending:
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
-        self._known: dict[tuple[str, str], set[str]] = {}
+        self._known: dict[tuple[str, str], list[_Counterpart]] = {}
 
-    def elsewhere(self, family: str, key: str, language: str) -> bool:
-        """Whether one does so other than this one."""
-        which = family, language
+    def elsewhere(self, family: str, run: FunctionRun, attached: list[Value]) -> bool:
+        """Whether one does so other than this one, and of no other members of the same object
+        alone."""
+        which = family, run.program.language
         if which not in self._known:
-            models = self._symbols.models(language)
+            models = self._symbols.models(run.program.language)
             functions = (function for function, _ in self._symbols.functions())
-            self._known[which] = {one.key for one in functions if _only_ends(one, family, models)}
-        return not self._known[which] <= {key}
+            known = (_counterpart(one, family, models) for one in functions)
+            self._known[which] = [one for one in known if one is not None]
+        own, others = run.function, {one.function.key for one in self._known[which]}
+        members = {one.location[1] for one in attached if _is_member(one)}
+        return bool(others - {own.key}) and not (
+            len(members) == len(attached)
+            and all(
+                one.function.record == own.record
+                and one.members is not None
+                and members.isdisjoint(one.members)
+                for one in self._known[which]
+                if one.function.key != own.key
+            )
+        )
 
 
-def _only_ends(function: Function, family: str, known: ApiModels) -> bool:
-    models = [model for _, call in calls(function) if (model := known.lookup(call.name))]
-    begins = any(one.family == family for model in models for one in model.acquires)
-    return not begins and any(family in one.families for model in models for one in model.releases)
+class _Counterpart(NamedTuple):
+    function: Function
+    members: frozenset[str] | None
+    """Those of its own object that it ends; ``None`` where it ends something else too."""
+
+
+def _is_member(memory: Value) -> TypeGuard[Input]:
+    return isinstance(memory, Input) and memory.location[0] == "this" and len(memory.location) == 2
+
+
+def _counterpart(function: Function, family: str, known: ApiModels) -> _Counterpart | None:
+    """What a function ends of a family of which it begins nothing."""
+    of = [(call, model) for _, call in calls(function) if (model := known.lookup(call.name))]
+    begins = any(one.family == family for _, model in of for one in model.acquires)
+    ends = [call for call, model in of if any(family in one.families for one in model.releases)]
+    if begins or not ends:
+        return None
+    named = [part for call in ends for one in call.arguments[:1] for part in (plain(one.value),)]
+    members = [
+        f".{part.field}"
+        for part in named
+        if isinstance(part, Member) and part.base == Variable("this", "this")
+    ]
+    return _Counterpart(function, frozenset(members) if len(members) == len(ends) else None)
