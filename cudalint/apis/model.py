@@ -50,6 +50,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """A handle that is a number to C, and no pointer."""
     managed: bool = False
     """Reference-counted or collected (CuPy, PyTorch, PyCUDA arrays): no release is owed."""
+    holds: bool = False
+    """What is acquired after it ends with it: it is a context that is destroyed."""
     current: bool = False
     """A context: the thread's own from then on, and what is acquired next lives in it."""
 

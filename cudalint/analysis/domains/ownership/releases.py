@@ -389,12 +389,22 @@ class Release(Passing):
             self._misuse(MisuseKind.MISMATCH, resource)
             state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
         lent = borrowed_by(state, state.resources[resource])
+        if acquired.info.holds:
+            self._what_it_holds(state.resources[resource].since)
         state.set_status(resource, ends, self.step, self.status)
         in_some = resource.older and location is not None and "[]" in location
         if _in_its_loop(run, resource) and (in_some or is_taken_out(run, state, resource)):
             run.log(Recorder).pipelined(resource.origin)
         site = Site(run.filename, self.span, self.name)
         run.log(Recorder).released(resource.origin, site, location, lent)
+
+    def _what_it_holds(self, since: int) -> None:
+        """A context ends, and with it what was acquired in it: after it, for all that is known."""
+        recorder, site = self.run.log(Recorder), Site(self.run.filename, self.span, self.name)
+        for resource, acquired in list(recorder.held(self.state)):
+            if acquired.info.reset and self.state.resources[resource].since >= since:
+                self.state.set_status(resource, Status.ESCAPED)
+                recorder.released(resource.origin, site, None, ())
 
     def _ended(self, entry: Location) -> Location:
         """What a release ends of what was there at entry: the memory, or what is attached to it."""
