@@ -326,3 +326,23 @@ void image(int n) { Image one(n); }
     main([str(program), "--isolated", "--no-cache", "--select", "GPU105", "-o", str(report)])
     text = report.read_text()
     assert "is never released by `Image`: `Image::~Image` does not release it" in text
+
+
+def test_a_member_that_a_library_may_have_filled_is_no_certain_error(tmp_path: Path) -> None:
+    program = tmp_path / "a.cu"
+    program.write_text("""#include <cuda_runtime.h>
+#include <cstdlib>
+float* from_library(size_t bytes);
+class Values {
+public:
+    Values(size_t n, bool own) { p_ = own ? (float*)malloc(n) : from_library(n); }
+    explicit Values(size_t n) { if (n) p_ = from_library(n); else p_ = (float*)malloc(1); }
+    ~Values() { cudaFree(p_); }
+private:
+    float* p_ = nullptr;
+};
+""")
+    report = tmp_path / "report"
+    options = ["--isolated", "--no-cache", "--select", "GPU203", "--preview"]
+    main([str(program), *options, "-o", str(report)])
+    assert "warning: `p_` (host memory from malloc) cannot be released" in report.read_text()

@@ -35,6 +35,7 @@ from cudalint.analysis.values.values import (
     Location,
     Operation,
     Pointer,
+    Symbol,
     Value,
     integer,
     resources_in,
@@ -79,7 +80,7 @@ class Members:
     managed: dict[str, tuple[Resource, str]] = field(default_factory=dict)
     """What functions put into members that is not for CUDA to release, and who does."""
     passed_in: set[str] = field(default_factory=set)
-    """Members into which functions put what their callers pass."""
+    """Members into which functions put what callers pass, or what a call out of sight gives."""
     ending: Function | None = None
     """Its destructor, or where it has none, that of a class that derives from it."""
     escaping: set[str] = field(default_factory=set)
@@ -349,8 +350,9 @@ def _collect(
                 # A constructor does not end the object that it makes: it only makes room.
                 releasing |= {function.key} if function.kind != "constructor" else set()
         for location, value in outcome.writes:
-            passed = isinstance(value, Input) and location[0] == "this" != value.location[0]
-            if passed and (found := _find(run, linker, table, location)):
+            own = isinstance(value, Input) and value.location[0] == "this"
+            unknown = isinstance(value, Input | Symbol) and location[0] == "this" and not own
+            if unknown and (found := _find(run, linker, table, location)):
                 found[0].passed_in.add(path_of(found[1]))
         for location in sorted((*outcome.stored, *_provided(outcome)), key=repr):
             if stored := _find(run, linker, table, location):
