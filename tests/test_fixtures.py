@@ -122,8 +122,7 @@ def header_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 _EXCERPTS = re.compile(
     r"bad_undeclared_names|_constants_out_of_sight|_handle_cast_to_unknown_type|_success_in_a_macro"
     r"|_block_of_a_missing_guard|_registered_and_asked|_registration_failed|_misspelled_statement"
-    r"|_undeclared_accessor|_an_older_call|_before_the_end|_kept_for_the_end|_check_out_of_sight|_argument_out_of_sight"
-    r"|_stream_of_another_library|\.py$"
+    r"|_undeclared_accessor|_an_older_call|_before_the_end|_kept_for_the_end|_check_out_of_sight|_argument_out_of_sight|\.py$"
 )
 """They use what is declared nowhere, or where a macro says so, which is what they are about; in
 strings of Python, where the program puts it in."""
