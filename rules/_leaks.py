@@ -47,14 +47,13 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
         sure = Confidence.HIGH if leak.followed else Confidence.LOW
         return Verdict(OVERWRITTEN, lost, confidence=_unless_lent(lost, sure))
 
-    ended_otherwise = bool(leak.released or leak.handed_over)
-    exits = _ways_out(leak, ended_otherwise)
+    exits = _ways_out(leak)
     if not exits:
         return None
     exits = tuple(sorted(exits, key=lambda way: way.sticky))  # the survivable ones tell more
     if leak.resource.is_handle:
         code = HANDLE
-    elif not ended_otherwise:
+    elif not leak.ended_otherwise:
         code = UNPAIRED
     elif any(way.kind is not Exit.THROW for way in exits):
         code = EARLY_EXIT
@@ -104,14 +103,14 @@ def _overwrites(leak: Leak) -> tuple[LeakExit, ...]:
     return lost
 
 
-def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
+def _ways_out(leak: Leak) -> tuple[LeakExit, ...]:
     """The ways that count, the most telling first.
 
     A call that merely may raise adds nothing to a way out that is there for all to see; and where
     nothing releases the resource at all, as in a program that runs for ever, it proves nothing.
     """
     explicit = tuple(way for way in leak.exits_of(Exit.THROW) if way.explicit)
-    if ended_otherwise:
+    if leak.ended_otherwise:
         skipped = tuple(way for way in leak.exits_of(Exit.OVERWRITE) if way.early)
         sure = (*leak.exits_of(Exit.RETURN, Exit.SCOPE, Exit.END), *skipped, *explicit)
         return sure or leak.exits_of(Exit.THROW)
@@ -186,7 +185,7 @@ def _share(first: _Judged, second: _Judged) -> bool:
     (leak, one), (another, other) = first, second
     if (one.severity, one.confidence) != (other.severity, other.confidence):
         return False
-    if bool(leak.released or leak.handed_over) != bool(another.released or another.handed_over):
+    if leak.ended_otherwise != another.ended_otherwise:
         return False
     ways = [*one.exits, *other.exits]
     if all(way.overwritten_by == "run" for way in ways):

@@ -6,15 +6,13 @@ from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site, memory_
 from cudalint.findings.repair import Named, ReleaseMember
 from cudalint_rules._wording import its_siblings, places, quoted
 
-CONTEXTS = frozenset({"context", "pycuda-context"})
 """Families whose end takes everything else along."""
 
 
 def dies_with_context(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> bool:
     """The class destroys the context that it made, and with it all that was made there."""
     destroys = any(
-        other.resource.family in CONTEXTS and facts.releases(other.member)
-        for other in facts.acquired
+        other.resource.info.current and facts.releases(other.member) for other in facts.acquired
     )
     return destroys and all(made.resource.info.reset for made in acquisitions)
 
@@ -109,5 +107,5 @@ def release_of(
         destructor=destructor.span if destructor and destructor.filename == here else None,
         handle=resource.is_handle,
         constructed=any(one.method_kind == "constructor" for one in acquisitions),
-        last=resource.family in CONTEXTS,
+        last=resource.info.current,
     )

@@ -84,7 +84,8 @@ class HandleLeak(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the handles that a function leaves behind."""
         for leak, verdict, last in leaks_of(HANDLE, facts):
-            ended = leak.released or leak.handed_over
-            say = (not_released if ended else never_released)(leak, facts, "destroyed")
+            say = (not_released if leak.ended_otherwise else never_released)(
+                leak, facts, "destroyed"
+            )
             yield leak_finding(self, facts, leak, verdict, last, say)
         yield from owner_findings(self, facts, handles=True)

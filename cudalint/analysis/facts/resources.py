@@ -144,6 +144,11 @@ class Leak:
     followed: bool = True
     """Whether paths have shown it, and that they are taken, not the text of functions alone."""
 
+    @property
+    def ended_otherwise(self) -> bool:
+        """Whether other paths release it, or pass it on."""
+        return bool(self.released or self.handed_over)
+
     def exits_of(self, *kinds: Exit) -> tuple[LeakExit, ...]:
         """The exits of some kinds."""
         return tuple(leave for leave in self.exits if leave.kind in kinds)

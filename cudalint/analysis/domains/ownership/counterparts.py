@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeGuard
 from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import plain
@@ -20,6 +21,7 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.apis.loader import ApiModels
+from cudalint.apis.paths import parse_path
 from cudalint.program import Function, Member, Variable
 
 
@@ -113,13 +115,18 @@ def _counterpart(function: Function, family: str, known: ApiModels) -> _Counterp
     """What a function ends of a family of which it begins nothing."""
     of = [(call, model) for _, call in calls(function) if (model := known.lookup(call.name))]
     begins = any(one.family == family for _, model in of for one in model.acquires)
-    ends = [call for call, model in of if any(family in one.families for one in model.releases)]
-    if begins or not ends:
+    ended = [
+        given_at(call, parse_path(release.handle, model.parameters))
+        for call, model in of
+        for release in model.releases
+        if family in release.families
+    ]
+    if begins or not ended:
         return None
-    named = [part for call in ends for one in call.arguments[:1] for part in (plain(one.value),)]
+    parts = [plain(part) for part in ended if part is not None]
     members = [
         f".{part.field}"
-        for part in named
+        for part in parts
         if isinstance(part, Member) and part.base == Variable("this", "this")
     ]
-    return _Counterpart(function, frozenset(members) if len(members) == len(ends) else None)
+    return _Counterpart(function, frozenset(members) if len(members) == len(ended) else None)
