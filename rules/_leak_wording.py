@@ -68,7 +68,8 @@ def _repair(
     resource = leak.resource
     here = {site.filename for site in (*leak.released, *leak.siblings)} | {resource.filename}
     overwritten = {way.kind is Exit.OVERWRITE for way in verdict.exits}
-    if here != {facts.filename} or len(overwritten) > 1 or resource.info.attached:
+    unfit = resource.info.attached or resource.info.indirect
+    if here != {facts.filename} or len(overwritten) > 1 or unfit:
         return None
     release = ReleaseOnExits(
         name=resource.name + resource.part,

@@ -85,7 +85,8 @@ def release_of(
     """A release in the file where it is acquired, if each object has just the one."""
     first = acquisitions[0]
     resource = first.resource
-    if member in facts.sometimes or member != first.member or resource.info.attached:
+    unfit = resource.info.attached or resource.info.indirect
+    if member in facts.sometimes or member != first.member or unfit:
         return None
     if any(one.unborn or one.pointed for one in acquisitions):
         return None  # its constructor would still lose it, or another object's destructor ends it

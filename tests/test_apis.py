@@ -215,6 +215,24 @@ def test_arguments_exist_in_the_declarations(declared: set[str]) -> None:
     assert checked > 150
 
 
+def test_fixes_write_only_releases_that_take_the_handle_alone() -> None:
+    text = re.sub(r"__dv\([^)]*\)", "", header_text())
+    counts: dict[str, int] = {}
+    for name, arguments in re.findall(r"\b(cu(?:da)?[A-Z]\w+)\s*\(([^;{}()]*)\)\s*[;{]", text):
+        counts[name] = max(arguments.count(",") + 1, counts.get(name, 0))
+    models = load("cuda")
+    checked = 0
+    for name, family in models.families.items():
+        for release in family.releases if not family.managed else ():
+            model = models.lookup(release)
+            if release.endswith("Async") or model is None or not re.match(r"(cu|nv|nccl)", release):
+                continue
+            handles = {one.handle for one in model.releases if name in one.families}
+            checked += 1
+            assert family.indirect or (handles == {"arg0"} and counts.get(release, 1) == 1), release
+    assert checked > 60
+
+
 def test_python_bindings_do_what_the_c_functions_do() -> None:
     for python, c in (
         ("python_cuda_runtime.toml", "cuda_runtime.toml"),

@@ -42,6 +42,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """``cudaDeviceReset`` releases it too."""
     attached: bool = False
     """It belongs to memory that was there before (registered host memory)."""
+    indirect: bool = False
+    """What releases it takes its address, or more than it: no fix writes that call."""
     small: bool = False
     """A handle that holds next to no device memory: one a process is no loss."""
     light: bool = False
