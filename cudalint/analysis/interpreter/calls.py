@@ -13,6 +13,7 @@ from cudalint.analysis.domains.ownership.escape import (
     escape_value,
     guard,
     havoc,
+    leave_globals,
     lend,
 )
 from cudalint.analysis.domains.ownership.lending import STATUS_KINDS
@@ -297,6 +298,8 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     ):
         what = f"`{_short(name)}` may throw"
         thrown = [Raised(state.copy(), operation.span, what, False)]
+    if not _only_borrows(run, operation, name):
+        leave_globals(run, state)
     values = [run.evaluator.value(argument.value, state) for argument in operation.arguments]
     to = Site(run.filename, operation.span, _short(name.replace("::", ".")))
     for leaving in thrown if not _only_borrows(run, operation, name) else ():

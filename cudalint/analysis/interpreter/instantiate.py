@@ -15,6 +15,7 @@ from cudalint.analysis.domains.ownership.escape import (
     guard,
     havoc,
     is_out_of_sight,
+    leave_globals,
     lend_values,
 )
 from cudalint.analysis.domains.ownership.objects import is_own
@@ -216,6 +217,8 @@ class _Application(Fitting):
         ]
         havoc(self.run, state, *reached)
         self._lend({(root,) for root in effects.lent}, state)
+        if effects.outside:
+            leave_globals(self.run, state)
 
     def give_back(self, state: State) -> None:
         """Its result, of which nothing is known, may be what it was given."""
@@ -261,6 +264,8 @@ class _Application(Fitting):
 
     def _effects(self, state: State) -> None:
         self.run.spend((WORK_OF_EFFECT + len(state.values)) * self.outcome.effects)
+        if self.summary.effects.outside:
+            leave_globals(self.run, state)
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
             asked_for = self.outcome.asked_for

@@ -408,6 +408,8 @@ def _unfollowed(run: FunctionRun, linker: Linker) -> set[str]:
     function = run.function
     effects = linker.memo(EffectsOf).of(function, run.program)
     roots = effects.released | effects.kept
+    if function.kind == "constructor" and "this" not in effects.kept:
+        roots -= {"this"}  # nothing of an object ends where it is made
     records = {_record_of(one.type) for one in function.parameters if one.symbol in roots}
     records |= {function.record} if "this" in roots or run.python else set()
     return {record for record in records if record is not None}

@@ -7,12 +7,12 @@ news; this is what may be the case all the same, and errs to saying too much.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Ordered
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cudalint.analysis.shape.arguments import bindings, given_at
-from cudalint.analysis.shape.members import type_of
+from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import plain
@@ -23,7 +23,9 @@ from cudalint.program import (
     AddressOf,
     Argument,
     Assign,
+    Binary,
     Call,
+    Dereference,
     Expression,
     Function,
     Index,
@@ -32,6 +34,7 @@ from cudalint.program import (
     Program,
     Return,
     Type,
+    Unary,
     Variable,
     variables,
 )
@@ -39,6 +42,11 @@ from cudalint.program import (
 Roots = frozenset[str]
 """Parameters, the receiver, captured variables and globals, by their symbols."""
 _NONE: Roots = frozenset()
+_OFFSETS = frozenset(("+", "-", "|", "&", "^"))
+"""Operators by which an address moves; any other's result is a number of its own."""
+_NUMBERS = frozenset(("integer", "float", "bool", "enumeration"))
+_ADDRESS = 8
+"""Bytes: a smaller number holds no address."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +63,17 @@ class Effects:
     """These it may give to somebody out of sight."""
     returned: Roots = _NONE
     """These, or a part of them, it may give back."""
+    outside: bool = False
+    """It may call somebody out of sight, who can reach whatever stands in globals."""
 
     def joined(self, other: Effects, terms: Mapping[str, str]) -> Effects:
         """What either may do; ``terms``: what roots of the other are called here."""
-        return Effects(
-            *(
-                getattr(self, kind) | {terms.get(one, one) for one in getattr(other, kind)}
-                for kind in ("released", "written", "kept", "lent", "returned")
-            )
-        )
+        kinds = ("released", "written", "kept", "lent", "returned")
+        roots = {
+            kind: getattr(self, kind) | {terms.get(one, one) for one in getattr(other, kind)}
+            for kind in kinds
+        }
+        return replace(self, **roots, outside=self.outside or other.outside)
 
 
 NO_EFFECTS = Effects()
@@ -135,6 +145,7 @@ class _Body:
         self._written: set[str] = set()
         self._kept: set[str] = set()
         self._lent: set[str] = set()
+        self._outside = False
 
     def effects(self) -> Effects:
         """All that the body may do."""
@@ -147,6 +158,7 @@ class _Body:
             frozenset(self._kept),
             frozenset(self._lent),
             frozenset(self._roots(*self._results())),
+            self._outside,
         )
 
     def _results(self) -> list[Expression | None]:
@@ -165,6 +177,31 @@ class _Body:
         found = {symbol for symbol in mentioned if self._is_root(symbol)}
         return found.union(*(self._aliases[symbol] for symbol in mentioned))
 
+    def _led_to(self, *values: Expression | None) -> set[str]:
+        """The roots that lie where values may lead: a count of elements leads nowhere."""
+        return self._roots(*(value for value in values if value and self._may_lead(value)))
+
+    def _given(self, arguments: Iterable[Argument]) -> set[str]:
+        """What arguments lead to: by reference, to what they name."""
+        given = list(arguments)
+        named = self._roots(*(one.value for one in given if one.reference))
+        return named | self._led_to(*(one.value for one in given if not one.reference))
+
+    def _may_lead(self, value: Expression) -> bool:
+        value = plain(value)
+        match value:
+            case Binary(operator=operator, left=left, right=right):
+                moved = operator in _OFFSETS and (self._may_lead(left) or self._may_lead(right))
+                return self._python or moved
+            case Unary(operator=operator):
+                return self._python or operator != "!"
+            case Variable() | Member() | Index() | Dereference():
+                kind = referred(type_of(value, self._function, self._program, self._symbols))
+                size = kind.bytes if kind is not None and kind.kind in _NUMBERS else None
+                return size is None or size >= _ADDRESS
+            case _:
+                return True
+
     def _find_aliases(self) -> None:
         """What locals may have of the roots."""
         changed = True
@@ -173,11 +210,13 @@ class _Body:
             for operation in self._operations:
                 if not isinstance(operation, Assign | Call) or operation.target is None:
                     continue
+                if not self._may_lead(operation.target):
+                    continue
                 if isinstance(operation, Assign):
-                    roots = self._roots(operation.value)
+                    roots = self._led_to(operation.value)
                 else:
-                    given = (argument.value for argument in operation.arguments)
-                    roots = self._roots(operation.receiver, operation.callee, *given)
+                    roots = self._roots(operation.receiver, operation.callee)
+                    roots |= self._given(operation.arguments)
                 for symbol in variables(operation.target):
                     if not self._is_root(symbol) and not roots <= self._aliases[symbol]:
                         self._aliases[symbol] |= roots
@@ -203,7 +242,7 @@ class _Body:
         if not self._is_inside(target):
             self._written |= outside
         if outside:
-            self._kept |= self._roots(value)
+            self._kept |= self._led_to(value)
 
     def _is_inside(self, target: Expression) -> bool:
         """Whether it is a part of a local variable itself, reached through no pointer: that it has
@@ -232,7 +271,13 @@ class _Body:
             return
         if self._copies_members(call):
             self._written |= self._roots(call.receiver)
-            self._kept |= self._roots(*(argument.value for argument in call.arguments))
+            self._kept |= self._given(call.arguments)
+            return
+        if call.kind in ("copy", "operator") and call.name.endswith("::operator="):
+            # Of a library's class: it ends what there was, and keeps what it is given.
+            self._released |= self._roots(call.receiver)
+            self._written |= self._roots(call.receiver)
+            self._kept |= self._given(call.arguments)
             return
         # Nothing is known of the callee.
         handed = self._roots(
@@ -242,7 +287,8 @@ class _Body:
         self._written |= handed
         self._kept |= handed
         if not self._models.only_borrows(call.name):
-            self._lent |= self._roots(*(a.value for a in call.arguments if not a.constant))
+            self._outside = True
+            self._lent |= self._given(a for a in call.arguments if not a.constant)
 
     def _copies_members(self, call: Call) -> bool:
         """Whether it is a copy of an object, and its class does nothing else where it is copied."""
@@ -264,7 +310,9 @@ class _Body:
 
     def _defined(self, call: Call, callee: Function, program: Program) -> None:
         inner = self._known.of(callee, program)
+        self._outside |= inner.outside
         bound = bindings(call, callee.parameters)
+        by = {one.symbol: one.by == "reference" for one in callee.parameters}
         for mine, theirs in (
             (self._released, inner.released),
             (self._written, inner.written),
@@ -274,8 +322,9 @@ class _Body:
             for root in theirs:
                 if root == "this":
                     mine |= self._roots(call.receiver)
-                elif any(one.symbol == root for one in callee.parameters):
-                    mine |= self._roots(bound.get(root))
+                elif root in by:
+                    given = self._roots if by[root] else self._led_to
+                    mine |= given(bound.get(root))
                 elif self._is_root(root):
                     mine.add(root)
                 else:

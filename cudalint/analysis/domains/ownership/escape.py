@@ -80,6 +80,12 @@ def escape_object(run: FunctionRun, location: Location, state: State) -> None:
         guard(run, value, state)
 
 
+def leave_globals(run: FunctionRun, state: State) -> None:
+    """Somebody out of sight may run: what stands in globals is theirs to release, too."""
+    if run.log(Recorder).in_globals:
+        state.give_away(value for place, value in state.values.items() if place[0][:2] == "::")
+
+
 OUT_OF_SIGHT = "out:"
 """In the origin of a value that somebody out of sight may have put there, before the place."""
 

@@ -201,6 +201,8 @@ class Recorder:
         self.released_members: set[ReleasedMember] = set()
         self.unsized: set[tuple[Span, str]] = set()
         self.departures: dict[Span, set[Departure]] = {}
+        self.in_globals = False
+        """Whether a path puts anything into a global."""
 
     def of(self, resource: Symbol) -> Acquired | None:
         """How a resource was acquired."""

@@ -234,8 +234,12 @@ def store(
         give_away(run, [value], state)
     if root.startswith("::") and root not in run.private_globals:
         for resource in sorted(state.reachable([value])):  # a global outlives the function
-            state.escape([resource])
-            run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, "is stored"))
+            log = run.log(Recorder)
+            acquired = log.of(resource)
+            if run.python or acquired is None or acquired.through is not None:
+                state.escape([resource])
+            log.handed_over(resource.origin, Site(run.filename, span, "is stored"))
+            log.in_globals = True
     for resource in sorted(before - kept):
         if by_callee and len(location) > 1 and not _is_own(run, location, resource):
             state.set_status(resource, Status.ESCAPED)
