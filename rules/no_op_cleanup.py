@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import Cleanup, FunctionFacts, readable
+from cudalint.analysis.facts import Cleanup, FunctionFacts, Resource, Site, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint_rules._wording import listing, quoted
+from cudalint_rules._wording import listing, places, quoted
 
 
 class NoOpCleanup(FunctionRule):
@@ -17,7 +17,8 @@ class NoOpCleanup(FunctionRule):
 
     Reports a release of a null pointer where clean-up is meant, after the last CUDA work, and a
     device reset that runs while the function still owns allocations. What the reset finds is named
-    here and not reported as a leak again.
+    here and not reported as a leak again; so is what the function, or a destructor, releases after
+    it, when it is gone.
 
     `cudaFree(0)` at the start of a program creates the context; that idiom is left alone.
 
@@ -81,18 +82,19 @@ class NoOpCleanup(FunctionRule):
         named: set[str] = set()
         for cleanup in sorted(facts.cleanups, key=lambda c: c.span):
             owned = [r.name for r in cleanup.owned if r.name not in named]
+            late = [one for one in cleanup.late if one[0].name not in named]
             if cleanup.null_release:
                 if cleanup.first or not cleanup.last:
                     continue
-            elif not owned:
+            elif not (owned or late):
                 # Owns nothing, or only what a release of null just before was blamed for.
                 continue
-            named.update(owned)
+            named.update(owned, (one.name for one, _ in late))
             # Where the process or a test ends, the context is about to go anyway.
             ends = facts.is_main or facts.is_test or facts.runs_last
-            light = all(one.info.light for one in cleanup.owned)
+            light = all(one.info.light for one in (*cleanup.owned, *(one for one, _ in late)))
             yield self.finding(
-                _message(cleanup, owned),
+                _message(cleanup, owned, late, facts.filename),
                 filename=facts.filename,
                 span=cleanup.span,
                 function=facts.function,
@@ -100,19 +102,27 @@ class NoOpCleanup(FunctionRule):
                 severity=Severity.INFO if not cleanup.null_release and (ends or light) else None,
                 steps=tuple(
                     Step(r.filename, r.span, f"{r} is acquired here and still owned")
-                    for r in cleanup.owned
+                    for r in (*cleanup.owned, *(one for one, _ in late))
                 ),
             )
 
 
-def _message(cleanup: Cleanup, owned: list[str]) -> str:
+def _message(
+    cleanup: Cleanup, owned: list[str], late: list[tuple[Resource, Site]], filename: str
+) -> str:
     names = listing(map(quoted, owned))
     verb = "is" if len(owned) == 1 else "are"
     api = readable(cleanup.api)
     if cleanup.null_release:
         message = f"{api} of a null pointer releases nothing"
         return f"{message}; {names} {verb} still owned here" if owned else message
+    parts = []
+    if owned:
+        parts.append(f"stands in for the release of {names}")
+    if late:
+        ended = listing(quoted(one.name) for one, _ in late)
+        where = places([site for _, site in late], filename)
+        parts.append(f"ends {ended} before the release at {where}, which comes too late")
     return (
-        f"{api} stands in for the release of {names}, and takes everything else in the "
-        "process's context with it"
+        f"{api} {'; it '.join(parts)}, and takes everything else in the process's context with it"
     )

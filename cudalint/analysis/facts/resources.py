@@ -210,7 +210,9 @@ class Cleanup:
     last: bool
     """No CUDA work follows on any path, other than resets."""
     owned: tuple[Resource, ...] = ()
-    """What is still owned when it runs."""
+    """What is still owned when it runs, and nothing releases afterwards."""
+    late: tuple[tuple[Resource, Site], ...] = ()
+    """What is still owned, and where it is released afterwards, when it is gone."""
     first: bool = False
     """No CUDA work precedes it in the function: the idiom that creates the context."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 
+from cudalint.analysis.domains.ownership.escape import leave_globals
 from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.joining import join, key, leads_on, meet, owed, settle, settled
@@ -66,6 +67,7 @@ class Disjuncts:
         if len(pending) >= self._meetings.after(target) and self._meet(pending, state, target):
             return
         if len(pending) >= self._run.most and not pending.apart:
+            leave_globals(self._run, *pending.values(), state, for_good=True)
             self._settle(pending)
         if len(pending) < self._run.most:
             pending[mine] = state

@@ -8,12 +8,14 @@ from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.domains.ownership.releases import (
     CURRENT,
     Release,
+    is_too_late,
     may_run_later,
     note_members,
     release_current,
 )
 from cudalint.analysis.engine.state import InputRelease, State, Status
 from cudalint.analysis.engine.summary import is_later
+from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.fitting import Fitting
 from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.values.values import (
@@ -85,8 +87,9 @@ def _to_end(
         if state.status(resource) is Status.RELEASED and not at.undecided:
             objects.released_before(at.run, at.call, resource, shown, release, state)
     remaining = []
+    end = Site(at.run.filename, at.call.span, at.call.name)
     for resource in ended:
-        if not live(state.status(resource)):
+        if is_too_late(at.run, state, resource, end) or not live(state.status(resource)):
             continue
         if objects.does_not_fit(at.run, at.call, resource, shown, release):
             state.escape([resource])

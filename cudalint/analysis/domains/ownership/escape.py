@@ -80,10 +80,14 @@ def escape_object(run: FunctionRun, location: Location, state: State) -> None:
         guard(run, value, state)
 
 
-def leave_globals(run: FunctionRun, state: State) -> None:
-    """Somebody out of sight may run: what stands in globals is theirs to release, too."""
-    if run.log(Recorder).in_globals:
-        state.give_away(value for place, value in state.values.items() if place[0][:2] == "::")
+def leave_globals(run: FunctionRun, *states: State, for_good: bool = False) -> None:
+    """Somebody out of sight may run: what stands in globals is theirs to release, too. Where there
+    are too many paths to tell what stands there on each, that is so ``for_good``."""
+    log = run.log(Recorder)
+    if log.in_globals:
+        for state in states:
+            state.give_away(value for at, value in state.values.items() if at[0][:2] == "::")
+    log.follows_globals = log.follows_globals and not for_good
 
 
 OUT_OF_SIGHT = "out:"

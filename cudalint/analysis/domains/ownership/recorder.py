@@ -201,8 +201,12 @@ class Recorder:
         self.released_members: set[ReleasedMember] = set()
         self.unsized: set[tuple[Span, str]] = set()
         self.departures: dict[Span, set[Departure]] = {}
+        self.late: dict[str, Site] = {}
+        """Where something is released after its context has gone."""
         self.in_globals = False
         """Whether a path puts anything into a global."""
+        self.follows_globals = not run.python
+        """Whether it is told what a function puts into a global over its own."""
 
     def of(self, resource: Symbol) -> Acquired | None:
         """How a resource was acquired."""
@@ -545,8 +549,11 @@ class Recorder:
     def _cleanups(self) -> list[Cleanup]:
         found = []
         for cleanup, owned in self.cleanups.values():
-            resources = tuple(self.records[one].acquired.resource() for one in sorted(owned))
-            found.append(replace(cleanup, owned=resources))
+            resources = {one: self.records[one].acquired.resource() for one in sorted(owned)}
+            left = tuple(one for origin, one in resources.items() if origin not in self.late)
+            late = tuple((one, self.late[origin]) for origin, one in resources.items()
+                         if origin in self.late)  # fmt: skip
+            found.append(replace(cleanup, owned=left, late=late))
         return found
 
 

@@ -388,6 +388,8 @@ class Release(Passing):
                 return  # it was attached out of sight
             self._misuse(MisuseKind.MISMATCH, resource)
             state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
+        if is_too_late(run, state, resource, Site(run.filename, self.span, self.name)):
+            return
         lent = borrowed_by(state, state.resources[resource])
         if acquired.info.holds:
             self._what_it_holds(state.resources[resource].since)
@@ -509,16 +511,39 @@ def check_use(
 # Clean-up that is none --------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class ContextGone:
+    """What went with a context that was destroyed."""
+
+    ended: frozenset[Symbol] = frozenset()
+
+    def join(self, other: ContextGone) -> ContextGone:
+        """What has gone on both paths."""
+        return ContextGone(self.ended & other.ended)
+
+
+_NOTHING_GONE = ContextGone()
+
+
+def is_too_late(run: FunctionRun, state: State, resource: Symbol, site: Site) -> bool:
+    """Whether a resource is released after its context has gone."""
+    late = resource in state.part(_NOTHING_GONE).ended
+    if late:
+        run.log(Recorder).late.setdefault(resource.origin, site)
+    return late
+
+
 def reset(run: FunctionRun, call: Call, name: str, state: State) -> None:
     """The device's context is destroyed, with all that is in it."""
     if isinstance(run.flow.blocks[run.position.block].terminator, Unreachable):
         return  # the process ends right here
-    owned = set()
-    for resource, acquired in run.log(Recorder).held(state):
-        if acquired.info.reset:
-            if not acquired.managed:
-                owned.add(resource.origin)
-            state.set_status(resource, Status.ESCAPED)
+    held = [one for one, acquired in run.log(Recorder).held(state) if acquired.info.reset]
+    managed = {one for one in held if _managed(run, one)}
+    for resource in held:
+        state.set_status(resource, Status.ESCAPED)
+    gone = frozenset(held) | state.part(_NOTHING_GONE).ended
+    state.keep(ContextGone(gone))
+    owned = {one.origin for one in held if one not in managed}
     _note_cleanup(run, name, call.span, owned, null_release=False)
 
 

@@ -236,7 +236,7 @@ def store(
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             log = run.log(Recorder)
             acquired = log.of(resource)
-            if run.python or acquired is None or acquired.through is not None:
+            if not log.follows_globals or acquired is None or acquired.through is not None:
                 state.escape([resource])
             log.handed_over(resource.origin, Site(run.filename, span, "is stored"))
             log.in_globals = True
