@@ -72,6 +72,9 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
     A copy of the pointer that was kept in a place which cudalint cannot follow (an integer, a
     serialised message) is not seen.
 
+    Of a global it is told what a function puts over its own, there or when it runs again; not what
+    two functions put over each other's, nor where one that is out of sight may have emptied it.
+
     ## References
 
     - CUDA C++ Programming Guide,
