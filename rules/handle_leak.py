@@ -72,6 +72,10 @@ class HandleLeak(FunctionRule):
     runs once. Events and graphs, of some hundred bytes, are so as well where only a failure loses
     them, or no loop calls the function.
 
+    In the latest five rounds at first sight (15 to 19) it was right in 14 of 20 repositories: too
+    few for a rule to be told without `--preview`. What was wrong in them is mended; the next rounds
+    show whether that was enough.
+
     ## References
 
     - CUDA C++ Programming Guide,

@@ -81,9 +81,6 @@ class UnpairedAllocation(FunctionRule):
     is shown with `--preview` alone. A model says which it is (`takes`, `borrows`). A pointer that
     device code stores (`node->rows = rows`) is kept there.
 
-    In the latest five rounds at first sight (14 to 18) it was right in 16 of 21 repositories: just
-    enough for a rule to be told without `--preview`.
-
     At the end of `main`, of a test and of a Python module's own code the process ends, and the
     system takes all memory back: there a leak is `info`, unless each iteration of a loop acquires
     another. So is what a C++ function leaves that `main` runs once, itself or through others: no

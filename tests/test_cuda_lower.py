@@ -1384,3 +1384,27 @@ template <typename T> void run(T body) {
     assert (allocated.name, launched.name) == ("cudaMalloc", "LAUNCH")
     assert len(launched.arguments) == 4
     assert launched.arguments[1].value == Constant("a,b")
+
+
+def test_braces_around_the_one_value_of_a_member_whose_type_a_pattern_leaves_open() -> None:
+    source = """
+        template <typename T>
+        class Buffer {
+        public:
+            Buffer() {}
+            Buffer(T* pointer, int count) : pointer_{pointer}, count_{count} {}
+            void fill() { T* local{pointer_}; last_ = local; }
+        private:
+            T* pointer_{};
+            T* last_{nullptr};
+            int count_{};
+        };
+        Buffer<float>* seen;
+        int f() { return sizeof(Buffer<float>); }
+    """
+    makers = [one for one in lower(source).functions if one.kind == "constructor"]
+    given = {dump_function(one).partition("\n")[2] for one in makers if len(one.parameters) == 2}
+    assert [line.strip() for one in given for line in one.splitlines() if "pointer_ =" in line] == [
+        "pointer_ = pointer"
+    ]
+    assert all("()" not in dump_function(one).partition("\n")[2] for one in makers)

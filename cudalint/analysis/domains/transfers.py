@@ -296,7 +296,7 @@ def endpoint(
             return Endpoint(name, "host", None)
         case Input(location=("@", Operation() | Array() as base, last)) if last in POINTERS:
             return endpoint(run, name, Operation(str(last), (base,)), size, element)
-        case Sequence() | Const(value=str()):
+        case Sequence() | Const(value=str()) if run.python:
             return Endpoint(name, "host", None)
         case _:
             return Endpoint(name, None, None)

@@ -44,6 +44,8 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
     target, source = operation.target, operation.value
     location = run.evaluator.location(target, state)
     if location is None:
+        if not run.python:  # where that is, nobody can tell
+            escape_value(run, source, run.evaluator.value(source, state), state)
         return
     if isinstance(source, Unknown) and source.text == "uninitialized":
         state.forget(location)

@@ -181,23 +181,25 @@ def _member_initializers(context: Context, parts: list[Cursor]) -> None:
 
 def _fields(context: Context, given: dict[str, tuple[Cursor, Cursor | None]]) -> None:
     """Members that no initialiser names keep their default."""
+    record = context.unit.records.get(context.record or "")
+    types = {one.name: one.type for one in record.fields} if record is not None else {}
     for name, value, place in context.unit.defaults_of(context.record or ""):
         if name not in given:
-            initialize(context, own_member(context, name), value, place, declares=False)
+            member = own_member(context, name)
+            initialize(context, member, value, place, declares=False, type_=types.get(name))
 
 
 def _initialize_member(context: Context, name: str, part: Cursor, value: Cursor | None) -> None:
     place = own_member(context, name)
     span = context.positions.span(part)
     declaration = referenced(part)
-    refers = declaration is not None and context.types.of(declaration).kind == "reference"
-    if value is not None and refers:
+    type_ = context.types.of(declaration) if declaration is not None else Type("")
+    if value is not None and type_.kind == "reference":
         context.graph.emit(Assign(place, bound(context, value), span))
         return
     if value is not None:
-        initialize(context, place, value, span, declares=False)
+        initialize(context, place, value, span, declares=False, type_=type_)
         return
-    type_ = context.types.of(declaration) if declaration is not None else Type("")
     zero: Expression = Constant(None if type_.kind == "pointer" else 0)
     if type_.kind in ("pointer", "integer", "float", "bool", "enumeration"):
         context.graph.emit(Assign(place, zero, span))

@@ -16,7 +16,12 @@ from cudalint.frontends.cuda.lowering.libclang import (
     referenced,
     values_of,
 )
-from cudalint.frontends.cuda.lowering.objects import construct, construct_dependent
+from cudalint.frontends.cuda.lowering.objects import (
+    SCALARS,
+    construct,
+    construct_dependent,
+    scalar,
+)
 from cudalint.frontends.cuda.lowering.syntax import construction_in, unwrapped
 from cudalint.frontends.cuda.lowering.variables import variable_of
 from cudalint.program import (
@@ -33,23 +38,31 @@ from cudalint.source import Span
 
 
 def initialize(
-    context: Context, place: Expression, value: Cursor, span: Span, declares: bool
+    context: Context,
+    place: Expression,
+    value: Cursor,
+    span: Span,
+    declares: bool,
+    type_: Type | None = None,
 ) -> None:
-    """Give a new object its first value."""
+    """Give a new object its first value; ``type_``: its declared type, where nothing else says."""
+    type_ = type_ or _type_of_place(context, place)
     construction = construction_in(context, value)
     if construction is not None:
         construct(context, construction, place, declares)
         return
     if _is_list(context, value):
         arguments = values_of(value)
-        type_ = _type_of_place(context, place)
         if type_ is not None and type_.kind == "record":
             construct_dependent(context, place, type_, lower_arguments(context, arguments), span)
             return
         if len(arguments) == 1:
-            initialize(context, place, arguments[0], span, declares)
+            initialize(context, place, arguments[0], span, declares, type_)
             return
-    lowered = context.expression(value)
+    if value._kind_id == Kind.INITIALIZERS and type_ is not None and type_.kind in SCALARS:
+        lowered = scalar(context, type_, value)  # of what type they are, a pattern does not say
+    else:
+        lowered = context.expression(value)
     if isinstance(lowered, Tuple) and lowered.kind == "dim3":
         lowered = as_dim3(lowered)
     context.graph.emit(Assign(place, lowered, span, declares=declares))

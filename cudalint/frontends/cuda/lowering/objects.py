@@ -156,15 +156,24 @@ def _is_trivial(context: Context, facts: FunctionFacts) -> bool:
     return context.unit.is_plain(context.types.record_key(record))
 
 
+SCALARS = frozenset(("integer", "float", "pointer", "bool", "enumeration"))
+"""Kinds of types of which braces hold one value."""
+
+
+def scalar(context: Context, type_: Type, braces: Cursor) -> Expression:
+    """The value in braces around one."""
+    values = values_of(braces)
+    if not values:
+        return Constant(None if type_.kind == "pointer" else 0)
+    return context.expression(values[0])
+
+
 def initializers(context: Context, cursor: Cursor) -> Expression:
     """Lower the braces around the values of an aggregate."""
     type_ = context.types.of(cursor)
-    values = values_of(cursor)
-    if type_.kind in ("integer", "float", "pointer", "bool", "enumeration"):
-        if not values:
-            return Constant(None if type_.kind == "pointer" else 0)
-        return context.expression(values[0])
-    items = tuple(item(context, value) for value in values)
+    if type_.kind in SCALARS:
+        return scalar(context, type_, cursor)
+    items = tuple(item(context, value) for value in values_of(cursor))
     if type_.text == "dim3":
         return Tuple(items, "dim3")
     record = context.unit.records.get(type_.record or "")
