@@ -96,7 +96,7 @@ def examples(text: str) -> list[tuple[str, str]]:
 
 
 # A known gap: right in 14 of 20 repositories of rounds 15 to 19. Without it by default nobody is
-# told of a plain leak of a handle: what was wrong is mended, and its page says how it stands.
+# told of a plain leak of a handle: its page says how it stands.
 UNPROVEN = {"GPU106"}
 
 
