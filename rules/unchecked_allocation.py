@@ -22,8 +22,8 @@ class UncheckedAllocation(FunctionRule):
     ## What it does
 
     Reports the first allocation of a function whose result is ignored: the status is not stored or
-    compared, no later call asks for the last error, and the pointer is not compared with null. The
-    others of the function are its steps.
+    compared, no later call asks for the last error, in the function or in one of its callers, and
+    the pointer is not compared with null. The others of the function are its steps.
 
     From 256 MiB on, where a refusal is likely, it is a warning; from 4 GiB on in `main`, in a test,
     and in a function that only `main` calls, once.
@@ -68,7 +68,8 @@ class UncheckedAllocation(FunctionRule):
 
     ## Known problems
 
-    A check that looks at the status and does nothing counts as a check. Of functions that have too
+    A check that looks at the status and does nothing counts as a check, and so does a later call of
+    a function out of sight in C++, which may ask for the last error. Of functions that have too
     many paths to follow (`GPU002` names them) nothing is said: one that was not may look.
 
     ## References

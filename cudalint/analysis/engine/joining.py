@@ -148,6 +148,8 @@ def join(one: State, other: State) -> None:
             mine = one.resources.get(resource)
             if mine and mine.status is Status.OWNED and holding.status is Status.REQUESTED:
                 one.resources[resource] = holding
+            elif mine and mine.passed_by and not holding.passed_by:
+                one.resources[resource] = mine._replace(passed_by=False)
 
 
 def _absent(state: State) -> int:
@@ -254,6 +256,8 @@ def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
         if theirs is not None and mine.status is theirs.status:
             if mine.lent is not theirs.lent and _is_lent(mine) != _is_lent(theirs):
                 return None
+            if mine.passed_by and not theirs.passed_by:
+                found[resource] = mine._replace(passed_by=False)
             continue
         if mine.status not in _SETTLED or (theirs is not None and theirs.status not in _SETTLED):
             return None

@@ -76,6 +76,9 @@ class Holding(NamedTuple):
     """To whom it was given, without a word on who owns it from then on."""
     alone: bool = False
     """While ESCAPED: what stands in it has not gone with it (``delete p`` ends a block only)."""
+    passed_by: bool = False
+    """The path went past a loop, without an iteration, that handles what leads to it: what it would
+    do there is not known to be missing."""
 
 
 @dataclass(frozen=True)
@@ -464,6 +467,14 @@ class State:
                 yield from (inner for one in resources_in(value) for inner in pointed.get(one, ()))
         if not isinstance(value, Const):
             yield from pointed.get(value, ())
+
+    def pass_by(self, symbols: Container[object]) -> None:
+        """The path goes past a loop, without an iteration, that handles variables."""
+        led = [value for at, value in self.values.items() if at[0] in symbols]
+        for resource in self.reachable(led) if self.resources else ():
+            holding = self.resources.get(resource)
+            if holding is not None and not holding.passed_by:
+                self.resources[resource] = holding._replace(passed_by=True)
 
     def block(self, resource: Symbol) -> list[tuple[Location, Value]]:
         """What stands in a block of memory, whatever part of it a pointer points to."""

@@ -105,7 +105,7 @@ def _cast(run: FunctionRun, operation: Call, state: State) -> list[State]:
     )
     for fits, one in ways:
         given = Constant(None) if fits is False else pointer
-        stores.assign(run, Assign(target, given, operation.span), one)
+        stores.assign(run, Assign(target, given, operation.span), one, target)
     return [one for _, one in ways]
 
 

@@ -226,7 +226,6 @@ class Leaving:
             steps,
             told,
             explicit=explicit,
-            past_loop=self._is_handled_by_skipped_work(resource),
             owner=owner,
         )
 
@@ -236,15 +235,6 @@ class Leaving:
         if failure is None or acquired.from_callee is None or failure.step.span != acquired.span:
             return None
         return failure.inside
-
-    def _is_handled_by_skipped_work(self, resource: Symbol) -> bool:
-        """Whether a loop that the path went past handles a variable that leads to a resource."""
-        pointed = self.state.pointed() if self.state.skipped else None
-        return pointed is not None and any(
-            self.run.skipped_work_on(self.state, at[0])
-            and resource in self.state.reachable([value], pointed)
-            for at, value in self.state.values.items()
-        )
 
     def _outcome(self, result: Result | None, handed: list[tuple[Symbol, Location]]) -> Outcome:
         run, state = self.run, self.state

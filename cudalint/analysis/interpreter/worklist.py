@@ -160,13 +160,7 @@ class Worklist:
             domain.operating(self.run, operation, state)
         match operation:
             case Assign():
-                after = self._split(operation.value, state)
-                for value, one in after:
-                    given = operation
-                    if value is not operation.value:
-                        given = msgspec.structs.replace(operation, value=value)
-                    stores.assign(self.run, given, one)
-                return [one for _, one in after]
+                return self._assign(operation, state)
             case Call():
                 return self._call(operation, state)
             case Launch():
@@ -186,6 +180,18 @@ class Worklist:
         return [state]
 
     # Operations -------------------------------------------------------------------------------
+
+    def _assign(self, operation: Assign, state: State) -> list[State]:
+        """``(c ? a : b) = d ? x : y`` in the states in which it is one of each."""
+        assigned = []
+        for target, chosen in self._split(operation.target, state):
+            for value, one in self._split(operation.value, chosen):
+                given = operation
+                if target is not operation.target or value is not operation.value:
+                    given = msgspec.structs.replace(operation, target=target, value=value)
+                stores.assign(self.run, given, one, operation.target)
+                assigned.append(one)
+        return assigned
 
     def _launch(self, launch: Launch, state: State) -> None:
         kernel = self.run.symbols.kernel(launch.kernel_key, launch.kernel, self.run.filename)
@@ -247,16 +253,15 @@ class Worklist:
                 self._branch(block, terminator, state)
             case Return(value=value, span=span, implicit=implicit):
                 self._read(value, span, state)
-                for given, one in self._split(value, state):
+                split = [(value, state)] if value is None else self._split(value, state)
+                for given, one in split:
                     result = result_of(self.run, given, one, span)
                     for after in destruction.leave_all(self.run, given, span, one):
                         Leaving(self.run, after, "return", span, implicit=implicit).leave(result)
             case Throw(span=span, rethrow=rethrow, kinds=kinds):
                 self._throw(Raised(state, span, "", not rethrow, kinds), rethrow)
 
-    def _split(
-        self, expression: Expression | None, state: State
-    ) -> list[tuple[Expression | None, State]]:
+    def _split(self, expression: Expression, state: State) -> list[tuple[Expression, State]]:
         """The two values of ``c ? a : b``, each in the state in which it is the value. Where one is
         all that a type can hold, the other is cut to that, and what it is cut from is not known."""
         if not isinstance(expression, Conditional) or any(
@@ -300,6 +305,7 @@ class Worklist:
             if passed_by and not isinstance(condition, Const):
                 for after in taken:
                     after.skipped = after.skipped | {block.number}
+                    after.pass_by(self.run.flow.mentioned[block.number])
             for after in taken:
                 unlisted.look_up(self.run, branch.condition, truth, after)
                 if after.failure is failure and told:

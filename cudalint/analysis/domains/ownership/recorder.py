@@ -287,16 +287,14 @@ class Recorder:
         *,
         explicit: bool = True,
         overwritten_by: str = "",
-        past_loop: bool = False,
         owner: Acquired | None = None,
     ) -> None:
-        """A path leaves a resource behind, with some ``steps`` since its acquisition;
-        ``past_loop``: without an iteration of a loop that handles it; ``owner``: what an object of
-        the host is then."""
+        """A path leaves a resource behind, with some ``steps`` since its acquisition; ``owner``:
+        what an object of the host is then."""
         record = self.records.get(resource.origin)
         if record is None or (record.acquired.managed and owner is None):
             return
-        record.owner = record.owner or owner
+        record.owner, holding = record.owner or owner, state.resources[resource]
         leave = LeakExit(
             kind=kind,
             span=span,
@@ -306,9 +304,9 @@ class Recorder:
             on_failure=state.failure is not None,
             sticky=state.failure is not None and state.failure.sticky,
             overwritten_by=overwritten_by,
-            lent=lent_to(state, state.resources[resource]),
+            lent=lent_to(state, holding),
         )
-        doubted = past_loop or Pointer(resource, Const(0)) in asked_about(self._run, state)
+        doubted = holding.passed_by or Pointer(resource, Const(0)) in asked_about(self._run, state)
         key = (leave.kind, leave.span, leave.lent, doubted)
         earlier = record.exits.get(key)
         if earlier is None or _certainty(leave) < _certainty(earlier):

@@ -39,9 +39,10 @@ _JOINING: Location = ("@joining",)
 """Holds what a list held while the variable gets a longer one."""
 
 
-def assign(run: FunctionRun, operation: Assign, state: State) -> None:
-    """``target = value``, and what comes with a value that is an aggregate."""
-    target, source = operation.target, operation.value
+def assign(run: FunctionRun, operation: Assign, state: State, written: Expression) -> None:
+    """``target = value``, and what comes with a value that is an aggregate. ``written`` is the
+    target in the source, of which this one may be an arm."""
+    target, source, name = operation.target, operation.value, render(written)
     location = run.evaluator.location(target, state)
     if location is None:
         if not run.python:  # where that is, nobody can tell
@@ -64,13 +65,13 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
     if kept:
         inner.append((("[]",), bag(kept)))
         state.values[_JOINING] = bag(kept)
-    store(run, state, location, value, operation.span, name=render(target))
+    store(run, state, location, value, operation.span, name)
     state.values.pop(_JOINING, None)
     _put(state, location, inner)
     for rest, part in inner:
         for resource in resources_in(part):
             shown = "".join("[...]" if step == "[]" else str(step) for step in rest)
-            run.log(Recorder).named(resource.origin, f"{render(target)}{shown}", location)
+            run.log(Recorder).named(resource.origin, f"{name}{shown}", location)
 
 
 def grow(run: FunctionRun, container: Location, state: State) -> None:
