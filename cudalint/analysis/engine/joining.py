@@ -60,6 +60,10 @@ def _agree(one: State, other: State) -> None:
     one.among = common(one.among, other.among)
     if other.failure is None or (one.failure is not None and one.failure.sticky):
         one.failure = other.failure
+    for resource, theirs in other.resources.items():
+        mine = one.resources.get(resource)
+        if mine and mine.passed_by and theirs.status in _LIVE and not theirs.passed_by:
+            one.resources[resource] = mine._replace(passed_by=False)
 
 
 def _add(one: State, other: State) -> None:
@@ -148,8 +152,6 @@ def join(one: State, other: State) -> None:
             mine = one.resources.get(resource)
             if mine and mine.status is Status.OWNED and holding.status is Status.REQUESTED:
                 one.resources[resource] = holding
-            elif mine and mine.passed_by and not holding.passed_by:
-                one.resources[resource] = mine._replace(passed_by=False)
 
 
 def _absent(state: State) -> int:
@@ -256,8 +258,6 @@ def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
         if theirs is not None and mine.status is theirs.status:
             if mine.lent is not theirs.lent and _is_lent(mine) != _is_lent(theirs):
                 return None
-            if mine.passed_by and not theirs.passed_by:
-                found[resource] = mine._replace(passed_by=False)
             continue
         if mine.status not in _SETTLED or (theirs is not None and theirs.status not in _SETTLED):
             return None
@@ -367,12 +367,21 @@ def can_meet(one: State, other: State) -> bool:
     """Whether two paths to a block may go on as one: they own and have released the same, and
     both are in the same iteration, with the same work under way."""
     return (
-        one.resources == other.resources
+        _own_the_same(one.resources, other.resources)
         and one.inputs == other.inputs
         and one.visits == other.visits
         and one.called == other.called
         and all(_same_part(one, other, kind) for kind in {**one.parts, **other.parts})
         and _thrown(one) == _thrown(other)
+    )
+
+
+def _own_the_same(one: dict[Symbol, Holding], other: dict[Symbol, Holding]) -> bool:
+    """Whether resources stand the same, whatever loops either path went past."""
+    return one.keys() == other.keys() and all(
+        mine is theirs or mine == theirs._replace(passed_by=mine.passed_by)
+        for resource, mine in one.items()
+        for theirs in (other[resource],)
     )
 
 
