@@ -99,6 +99,11 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     virtual: bool = False
     """Which method runs depends on the class of the object: ``key``, or one that overrides it."""
 
+    @property
+    def assigns(self) -> bool:
+        """Whether it is an ``operator=`` of a class, one that the compiler wrote too."""
+        return self.kind in ("copy", "operator") and self.name.endswith("::operator=")
+
 
 class Launch(msgspec.Struct, frozen=True, tag="launch"):
     """``kernel<<<grid, block, shared, stream>>>(arguments)`` and its Python counterparts.

@@ -109,7 +109,7 @@ class ErrorChecks:
     def _is_implicit(self, run: FunctionRun, call: Call) -> bool:
         """Whether the compiler writes the callee: a constructor or an assignment of a class of the
         run, a copy, a cast."""
-        written = call.kind == "constructor" or call.name.endswith("::operator=")
+        written = call.kind == "constructor" or call.assigns
         made = written and self._symbols.record(call.record, run.filename)
         return call.kind in ("copy", "cast") or bool(made)
 

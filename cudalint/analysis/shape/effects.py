@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from cudalint.analysis.shape.arguments import bindings, given_at
 from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.shape.operations import operands, operations
-from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.shape.walk import plain
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
@@ -80,19 +80,62 @@ NO_EFFECTS = Effects()
 
 
 class EffectsOf:
-    """The effects of the functions of a run, each found once."""
+    """The effects of the functions of a run, each found once.
+
+    Functions that call each other in a circle are found together, as in Tarjan's algorithm for
+    strongly connected components (SIAM J. Comput. 1, 1972), and read again until nothing is new.
+    """
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
-        self._known: dict[tuple[str, str], Effects] = {}
+        self._known: dict[Identity, Effects] = {}
+        self._open: list[tuple[Function, Program]] = []
+        """Those that are being read, or wait for others of their circle."""
+        self._places: dict[Identity, int] = {}
+        """Where those stand in the list."""
+        self._heads: set[Identity] = set()
+        """Those of them that were asked before they were read."""
+        self._lowest = 0
+        """Of what the function that is being read has asked, the first in the list."""
 
     def of(self, function: Function, program: Program) -> Effects:
         """What a function may do."""
-        identity = (function.filename, function.key)
-        if identity not in self._known:
-            self._known[identity] = Effects()  # while a recursive call asks
-            self._known[identity] = _Body(self._symbols, self, function, program).effects()
-        return self._known[identity]
+        asked = identity(function)
+        if asked not in self._known:
+            self._read(function, program)
+        elif asked in self._places:
+            self._heads.add(asked)
+            self._lowest = min(self._lowest, self._places[asked])
+        return self._known[asked]
+
+    def _read(self, function: Function, program: Program) -> None:
+        one, place, outer = identity(function), len(self._open), self._lowest
+        self._known[one] = NO_EFFECTS
+        self._places[one] = self._lowest = place
+        self._open.append((function, program))
+        self._known[one] = self._body(function, program)
+        if self._lowest < place:  # it waits for an earlier one
+            self._lowest = min(self._lowest, outer)
+            return
+        while one in self._heads and self._has_news(self._open[place:]):
+            pass
+        for member, _ in self._open[place:]:
+            del self._places[identity(member)]
+        del self._open[place:]
+        self._lowest = outer
+
+    def _has_news(self, circle: Ordered[tuple[Function, Program]]) -> bool:
+        """Read the functions of a circle again, with what is known of the others by now."""
+        found = False
+        for function, program in circle:
+            known = self._known[identity(function)]
+            read = known.joined(self._body(function, program), {})
+            self._known[identity(function)] = read
+            found = found or read != known
+        return found
+
+    def _body(self, function: Function, program: Program) -> Effects:
+        return _Body(self._symbols, self, function, program).effects()
 
     def of_any(self, functions: Ordered[tuple[Function, Program]]) -> Effects:
         """What any of some methods may do that stand for one another, in the terms of the first."""
@@ -273,7 +316,7 @@ class _Body:
             self._written |= self._roots(call.receiver)
             self._kept |= self._given(call.arguments)
             return
-        if call.kind in ("copy", "operator") and call.name.endswith("::operator="):
+        if call.assigns:
             # Of a library's class: it ends what there was, and keeps what it is given.
             self._released |= self._roots(call.receiver)
             self._written |= self._roots(call.receiver)
@@ -295,8 +338,9 @@ class _Body:
         record = self._symbols.record(call.record, self._function.filename)
         if record is None or call.kind not in ("copy", "operator"):
             return False
-        assigns = call.name.endswith("::operator=")
-        return (assigns or call.kind == "copy") and self._symbols.copies_members(record, assigns)
+        return (call.assigns or call.kind == "copy") and self._symbols.copies_members(
+            record, call.assigns
+        )
 
     def _modelled(self, call: Call, model: ApiFunction) -> None:
         for release in model.releases:

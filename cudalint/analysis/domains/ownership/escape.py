@@ -86,7 +86,7 @@ def leave_globals(run: FunctionRun, *states: State, for_good: bool = False) -> N
     log = run.log(Recorder)
     if log.in_globals:
         for state in states:
-            state.give_away(value for at, value in state.values.items() if at[0][:2] == "::")
+            state.give_away(value for at, value in state.values.items() if at[0].startswith("::"))
     log.follows_globals = log.follows_globals and not for_good
 
 

@@ -119,7 +119,7 @@ def _initialize_array(
 def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
     """An assignment by an operator without a body: of an iterator, or of ``{pointer, size}`` into
     the fields of what is assigned to; other objects go out of sight."""
-    if operation.kind != "operator" or not operation.name.endswith("::operator="):
+    if operation.kind != "operator" or not operation.assigns:
         return False
     if operation.receiver is None or len(operation.arguments) != 1:
         return False
