@@ -61,6 +61,11 @@ def all_rules() -> Mapping[str, type[Rule]]:
                 raise BrokenPlugin(plugin, f"{rule.code} is already a rule of {owners[rule.code]}")
             found[rule.code] = rule
             owners[rule.code] = plugin
+    if not found:
+        raise RegistryError(
+            "no rules are installed: the package's metadata, which names them, is missing; "
+            "`pip install --force-reinstall --no-deps cudalint` writes it again"
+        )
     return MappingProxyType(dict(sorted(found.items())))
 
 

@@ -131,6 +131,16 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
+def test_without_any_rules_the_installation_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib, "metadata", SimpleNamespace(entry_points=lambda group: []))
+    registry.all_rules.cache_clear()
+    try:
+        with pytest.raises(RegistryError, match=r"no rules are installed.*metadata"):
+            all_rules()
+    finally:
+        registry.all_rules.cache_clear()
+
+
 def test_a_plug_in_brings_rules(plugin: Path) -> None:
     first = HOUSE_RULE.format(name="First", code="HOUSE001", title="first-rule")
     second = HOUSE_RULE.format(name="Second", code="HOUSE002", title="second-rule")
