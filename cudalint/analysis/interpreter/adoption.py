@@ -22,6 +22,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, State
 from cudalint.analysis.engine.summary import Outcome, Summary
 from cudalint.analysis.interpreter.instantiate import end_object
+from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.values.values import NULL, FunctionValue, Input, Pointer, Value
 from cudalint.apis.model import Adoption, ApiFunction
@@ -84,8 +85,9 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
             else:
                 one.give_away([value])  # the object releases it, or says later who does
             holding = one.resources.get(value.resource) if isinstance(value, Pointer) else None
-            if holding is not None and isinstance(value, Pointer) and not deleter.key:
-                one.resources[value.resource] = holding._replace(alone=True)
+            if holding is not None and isinstance(value, Pointer):
+                alone = not deleter.key and not _has_destructors(run, expression)
+                one.resources[value.resource] = holding._replace(alone=alone)
             after.append(one)
         if symbol is not None:
             adopt(one, symbol, Adopted(deleter, call.span, owed and not all_of_them))
@@ -214,6 +216,13 @@ def is_deleter(run: FunctionRun, value: Value) -> bool:
 def _is_object(run: FunctionRun, expression: Expression) -> bool:
     declared = referred(type_of(expression, run.function, run.program, run.symbols))
     return declared is not None and declared.kind == "record"
+
+
+def _has_destructors(run: FunctionRun, pointer: Expression) -> bool:
+    """Whether more ends with an object than the block that it stands in."""
+    declared = referred(type_of(pointer, run.function, run.program, run.symbols))
+    record = declared.pointee.record if declared is not None and declared.pointee else None
+    return record is not None and bool(run.symbols.memo(Destruction).record(record, run.filename))
 
 
 def _is_pointer(run: FunctionRun, value: Value) -> bool:

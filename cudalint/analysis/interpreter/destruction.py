@@ -19,7 +19,7 @@ from cudalint.analysis.shape.destruction import Destruction, Destructor
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.walk import plain
 from cudalint.apis.model import ApiFunction
-from cudalint.program import THIS, Call, Dereference, Expression, Member, Variable
+from cudalint.program import THIS, Call, Dereference, Expression, Member, Type, Variable
 from cudalint.source import Span
 
 
@@ -63,11 +63,23 @@ def unwind(run: FunctionRun, span: Span, state: State) -> list[State]:
     if _delegates(run):
         complete = destruction.record(record.key, record.filename)
     inputs, stored = state.inputs, state.stored
+    for field in record.fields:
+        if _owns(run, field.type):
+            place = run.evaluator.location(Member(THIS, field.name), state)
+            if place is not None:
+                escape_object(run, place, state)
     states = _destroy(run, THIS, complete, span, [state])
     for one in states:
         # What was there before the object is none of its own.
         one.inputs, one.stored = dict(inputs), stored
     return states
+
+
+def _owns(run: FunctionRun, kind: Type) -> bool:
+    """Whether a class of a library, or one that it is made of, ends what a pointer points to."""
+    model = run.models.lookup(kind.text.removeprefix("const ").partition("<")[0])
+    owns = model is not None and model.adopts is not None
+    return owns or any(_owns(run, one) for one in kind.arguments)
 
 
 def delete(

@@ -21,6 +21,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
 from cudalint.frontends.cuda.lowering.objects import construct
 from cudalint.frontends.cuda.lowering.operator_calls import operator_call
+from cudalint.frontends.cuda.lowering.owned import made_with_new
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import is_dependent_construction, unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
@@ -92,6 +93,9 @@ def _named_call(
         # A smart pointer tested, a lambda as a function pointer, an iterator's reference.
         return receiver
     arguments = kept_arguments(context, operands[1:], function, facts)
+    owner = made_with_new(context, cursor, facts, function, arguments)
+    if owner is not None:
+        return owner
     kind: Any = "function"
     if facts.kind == Kind.DESTRUCTOR:
         kind = "destructor"

@@ -201,6 +201,14 @@ def _aggregate(context: Context, record: Record, items: tuple[Expression, ...]) 
     return Tuple(tuple(parts), FIELDS)
 
 
+def fields_by_default(context: Context, key: str) -> Expression | None:
+    """The fields of a class of which no constructor was written; ``None`` where one was."""
+    record = context.unit.records[key]
+    if record.bases or context.unit.has_constructors(key):
+        return None
+    return _aggregate(context, record, ())
+
+
 def _zero(context: Context, type_: Type) -> Expression:
     """What an object of a type is where no value is given."""
     record = context.unit.records.get(type_.record or "")

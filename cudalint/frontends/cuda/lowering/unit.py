@@ -274,7 +274,7 @@ class Unit:
         parts = self._parts.get(key)
         if parts is None or parts.bases or self.defaults_of(key):
             return False
-        if any(method.declaration._kind_id == Kind.CONSTRUCTOR for method in parts.methods):
+        if self.has_constructors(key):
             return False
         for field in self.records[key].fields:
             type_ = field.type
@@ -329,6 +329,13 @@ class Unit:
         methods = [method.declaration for method in parts.methods]
         found = [method for method in methods if name_of(method) == name]
         return self.names.function(found[0]) if len(found) == 1 else None
+
+    def has_constructors(self, key: str) -> bool:
+        """Whether a class of the project has constructors that somebody wrote."""
+        parts = self._parts.get(key)
+        return parts is not None and any(
+            method.declaration._kind_id == Kind.CONSTRUCTOR for method in parts.methods
+        )
 
     def constructor_with(self, key: str, count: int) -> FunctionFacts | None:
         """The only constructor with that many parameters."""

@@ -1,0 +1,58 @@
+"""Lowers ``std::make_unique<Block>(bytes)``: as ``std::unique_ptr<Block>(new Block(bytes))``."""
+
+from __future__ import annotations
+
+from clang.cindex import Cursor
+
+from cudalint.apis.loader import load
+from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.libclang import Kind
+from cudalint.frontends.cuda.lowering.names import FunctionFacts
+from cudalint.frontends.cuda.lowering.objects import construct_dependent, fields_by_default
+from cudalint.program import Argument, Assign, Call, Constant, Dereference, Expression, Type
+
+
+def made_with_new(
+    context: Context,
+    cursor: Cursor,
+    facts: FunctionFacts,
+    function: Cursor,
+    arguments: tuple[Argument, ...],
+) -> Expression | None:
+    """What a function of a library makes with ``new`` and gives to an owner; ``None`` where that is
+    not an object of the project, or one whose constructor is not told by the number of arguments.
+    """
+    model = load("cuda").lookup(facts.name) if facts.is_system else None
+    if model is None or not model.owned_new or function._kind_id != Kind.FUNCTION:
+        return None
+    owner = context.types.of(cursor)
+    made = context.types.lower(context.library.template_argument(function, 0))
+    if owner.kind != "record" or made.record not in context.unit.records:
+        return None
+    constructor = context.unit.constructor_with(made.record, len(arguments))
+    fields = None if constructor or arguments else fields_by_default(context, made.record)
+    if constructor is None and fields is None:
+        return None
+    span = context.positions.span(cursor)
+    pointer = context.temporary(Type(f"{made.text} *", "pointer", 8, pointee=made))
+    size = Argument(Constant(made.bytes)) if made.bytes else Argument(Constant(1))
+    context.graph.emit(
+        Call("operator new", (size,), span, pointer, kind="operator", template_bytes=made.bytes)
+    )
+    if fields is not None:
+        context.graph.emit(Assign(Dereference(pointer), fields, span))
+    else:
+        construct_dependent(context, Dereference(pointer), made, arguments, span)
+    place = context.temporary(owner)
+    context.graph.emit(
+        Call(
+            model.owned_new,
+            (Argument(pointer),),
+            span,
+            receiver=place,
+            kind="constructor",
+            may_throw=False,
+            record=owner.record,
+        )
+    )
+    return place
