@@ -16,6 +16,8 @@ import msgspec
 
 FIELDS = "fields"
 """The kind of a ``Tuple`` that is a class object made of values: names and values by turns."""
+NUMBERS = frozenset(("integer", "float", "bool", "enumeration"))
+"""The kinds of types whose variables hold one number."""
 
 
 class Type(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):

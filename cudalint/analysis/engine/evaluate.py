@@ -58,8 +58,6 @@ from cudalint.program import (
 
 MOST_ITERATIONS = 2
 """Iterations of a loop that are followed."""
-NUMBERS = ("integer", "float", "bool", "enumeration")
-"""The kinds of types whose variables hold one number."""
 STATUS = "status:"
 """How the origin of a status value starts."""
 

@@ -30,9 +30,11 @@ from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NULL,
+    Address,
     Const,
     FunctionValue,
     Input,
+    Location,
     Operation,
     Pointer,
     Polynomial,
@@ -47,7 +49,9 @@ from cudalint.apis.model import Acquisition, ApiFunction, Provision
 from cudalint.apis.paths import parse_path
 from cudalint.findings.finding import Step
 from cudalint.program import (
+    NUMBERS,
     AddressOf,
+    Argument,
     Call,
     render,
 )
@@ -471,10 +475,7 @@ def _write_other_outputs(run: FunctionRun, call: Call, model: ApiFunction, state
     read = {*model.carries, *model.host_reads, model.copies.source if model.copies else ""}
     read |= {path.removeprefix("*") for path in model.assigns}
     for number, argument in enumerate(call.arguments):
-        expression = plain(argument.value)
-        if not isinstance(expression, AddressOf) or f"arg{number}" in read:
-            continue
-        location = run.evaluator.location(expression.place, state)
+        location = None if f"arg{number}" in read else _written(run, argument, state)
         if location is None or isinstance(state.values.get(location), FunctionValue):
             continue
         held = state.reachable(value for _, value in state.below(location))
@@ -483,6 +484,17 @@ def _write_other_outputs(run: FunctionRun, call: Call, model: ApiFunction, state
         fresh = run.position.symbol(f"out{number}")
         state.refresh(fresh)
         state.write(location, fresh)
+
+
+def _written(run: FunctionRun, argument: Argument, state: State) -> Location | None:
+    """What stands at the address that a call is given; of a pointer's value, if it is a number."""
+    expression = plain(argument.value)
+    if isinstance(expression, AddressOf):
+        return run.evaluator.location(expression.place, state)
+    value = run.evaluator.value(expression, state) if not argument.constant else None
+    if isinstance(value, Address) and run.evaluator.kind(value.location) in NUMBERS:
+        return value.location
+    return None
 
 
 def _write_result(

@@ -16,12 +16,11 @@ from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.flow import Place
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
-from cudalint.program import Call, Launch, Type, Variable, variables
+from cudalint.program import NUMBERS, Call, Launch, Type, Variable, variables
 from cudalint.source import Span
 
 MOST_CALLERS = 4
 """How far up the callers are asked."""
-_NUMBERS = frozenset({"integer", "float", "bool", "enumeration"})
 
 
 class ErrorChecks:
@@ -130,5 +129,5 @@ def _only_reports(run: FunctionRun, call: Call) -> bool:
 
 def _is_number_or_text(known: Type | None) -> bool:
     if known is None or known.kind != "pointer":
-        return known is not None and known.kind in _NUMBERS
+        return known is not None and known.kind in NUMBERS
     return known.pointee is not None and known.pointee.constant and known.pointee.bytes == 1

@@ -20,6 +20,7 @@ from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
+    NUMBERS,
     AddressOf,
     Argument,
     Assign,
@@ -44,7 +45,6 @@ Roots = frozenset[str]
 _NONE: Roots = frozenset()
 _OFFSETS = frozenset(("+", "-", "|", "&", "^"))
 """Operators by which an address moves; any other's result is a number of its own."""
-_NUMBERS = frozenset(("integer", "float", "bool", "enumeration"))
 _ADDRESS = 8
 """Bytes: a smaller number holds no address."""
 
@@ -240,7 +240,7 @@ class _Body:
                 return self._python or operator != "!"
             case Variable() | Member() | Index() | Dereference():
                 kind = referred(type_of(value, self._function, self._program, self._symbols))
-                size = kind.bytes if kind is not None and kind.kind in _NUMBERS else None
+                size = kind.bytes if kind is not None and kind.kind in NUMBERS else None
                 return size is None or size >= _ADDRESS
             case _:
                 return True

@@ -11,7 +11,6 @@ from cudalint.analysis.domains.ordering.walk import Access, accesses_of
 from cudalint.analysis.domains.ownership.adoption import adopted
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
-from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
@@ -23,6 +22,7 @@ from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.values.values import Address, Pointer, Value
 from cudalint.findings.finding import Step
 from cudalint.program import (
+    NUMBERS,
     Assign,
     Binary,
     Call,

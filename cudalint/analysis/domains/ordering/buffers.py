@@ -10,7 +10,6 @@ from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.domains.transfers import POINTERS
-from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.shape.arguments import named
@@ -28,6 +27,7 @@ from cudalint.analysis.values.values import (
     integer,
 )
 from cudalint.program import (
+    NUMBERS,
     THIS,
     AddressOf,
     Assign,
@@ -40,7 +40,7 @@ from cudalint.program import (
     walk,
 )
 
-_IN_PLACE = ("array", *NUMBERS)
+_IN_PLACE = frozenset(("array", *NUMBERS))
 """The kinds of types whose variables are the memory themselves."""
 _OF_ONE_TYPE = re.compile(r"(?:const )?([\w:]+)<[^<>,]+>(?: &)?$")
 """A class of a library over one type, and with its usual allocator: with another, its memory may be

@@ -27,7 +27,6 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.transfers import direction_of
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.domain import Domain
-from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.ordering import PageableCopy, StreamHazard
@@ -43,7 +42,16 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ApiFunction, CopyEffect, StreamOrder
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Expression, Function, Launch, Operation, ScopeEnd, render
+from cudalint.program import (
+    NUMBERS,
+    Call,
+    Expression,
+    Function,
+    Launch,
+    Operation,
+    ScopeEnd,
+    render,
+)
 from cudalint.source import Span
 
 _KINDS: dict[str, PendingKind] = {"host-to-device": "upload", "device-to-host": "download"}

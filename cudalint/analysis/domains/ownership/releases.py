@@ -11,7 +11,6 @@ from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.objects import NO_OBJECTS
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
-from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.joining import is_null
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
@@ -40,6 +39,7 @@ from cudalint.apis.model import ReleaseEffect
 from cudalint.apis.paths import parse_path
 from cudalint.findings.finding import Step
 from cudalint.program import (
+    NUMBERS,
     Call,
     Constant,
     Expression,
