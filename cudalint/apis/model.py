@@ -383,8 +383,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Its arguments are those of a constructor of what it makes: one alone may be copied, of
     several none is."""
     owned_new: str = ""
-    """It makes an object of its template's argument with ``new``, by a constructor that takes the
-    arguments, and gives it to an owner of this class: ``std::make_unique``."""
+    """It makes an object of its template's argument with ``new``, and gives it to an owner of this
+    class: ``std::make_unique``."""
     literal: bool = False
     """A constructor: a temporary object made of a literal is as good as the literal."""
     unboxes: bool = False

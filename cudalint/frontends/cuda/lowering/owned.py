@@ -1,4 +1,4 @@
-"""Lowers ``std::make_unique<Block>(bytes)``: as ``std::unique_ptr<Block>(new Block(bytes))``."""
+"""Lowers ``std::make_unique<Block>()``: as ``std::unique_ptr<Block>(new Block())``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import Kind
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
-from cudalint.frontends.cuda.lowering.objects import construct_dependent, fields_by_default
+from cudalint.frontends.cuda.lowering.objects import fields_by_default
 from cudalint.program import Argument, Assign, Call, Constant, Dereference, Expression, Type
 
 
@@ -20,18 +20,18 @@ def made_with_new(
     arguments: tuple[Argument, ...],
 ) -> Expression | None:
     """What a function of a library makes with ``new`` and gives to an owner; ``None`` where that is
-    not an object of the project, or one whose constructor is not told by the number of arguments.
+    no struct of the project. A class with constructors has its destructor, as a rule: what it holds
+    is its own affair, and its constructors are not worth their paths here.
     """
     model = load("cuda").lookup(facts.name) if facts.is_system else None
-    if model is None or not model.owned_new or function._kind_id != Kind.FUNCTION:
+    if arguments or model is None or not model.owned_new or function._kind_id != Kind.FUNCTION:
         return None
     owner = context.types.of(cursor)
     made = context.types.lower(context.library.template_argument(function, 0))
     if owner.kind != "record" or made.record not in context.unit.records:
         return None
-    constructor = context.unit.constructor_with(made.record, len(arguments))
-    fields = None if constructor or arguments else fields_by_default(context, made.record)
-    if constructor is None and fields is None:
+    fields = fields_by_default(context, made.record)
+    if fields is None:
         return None
     span = context.positions.span(cursor)
     pointer = context.temporary(Type(f"{made.text} *", "pointer", 8, pointee=made))
@@ -39,10 +39,7 @@ def made_with_new(
     context.graph.emit(
         Call("operator new", (size,), span, pointer, kind="operator", template_bytes=made.bytes)
     )
-    if fields is not None:
-        context.graph.emit(Assign(Dereference(pointer), fields, span))
-    else:
-        construct_dependent(context, Dereference(pointer), made, arguments, span)
+    context.graph.emit(Assign(Dereference(pointer), fields, span))
     place = context.temporary(owner)
     context.graph.emit(
         Call(
