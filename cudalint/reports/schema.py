@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from typing import Annotated, Any, Literal
 
@@ -204,6 +205,9 @@ def json_schema() -> dict[str, Any]:
     (report, *_), components = msgspec.json.schema_components(
         [JsonReport, FindingLine | ErrorLine | SummaryLine], ref_template="#/$defs/{name}"
     )
+    for part in components.values():
+        if "description" in part:  # a docstring: not each msgspec takes its margin away
+            part["description"] = inspect.cleandoc(part["description"])
     return {"$schema": _DIALECT, "title": "A report of cudalint", **report, "$defs": components}
 
 
