@@ -21,6 +21,7 @@ from cudalint.frontends.cuda.lowering.syntax import is_implicit, unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.program import (
     FIELDS,
+    NUMBERS,
     AddressOf,
     Argument,
     Assign,
@@ -156,7 +157,7 @@ def _is_trivial(context: Context, facts: FunctionFacts) -> bool:
     return context.unit.is_plain(context.types.record_key(record))
 
 
-SCALARS = frozenset(("integer", "float", "pointer", "bool", "enumeration"))
+SCALARS = NUMBERS | {"pointer"}
 """Kinds of types of which braces hold one value."""
 
 

@@ -35,7 +35,7 @@ def made_with_new(
         return None
     span = context.positions.span(cursor)
     pointer = context.temporary(Type(f"{made.text} *", "pointer", 8, pointee=made))
-    size = Argument(Constant(made.bytes)) if made.bytes else Argument(Constant(1))
+    size = Argument(Constant(made.bytes or 1))
     context.graph.emit(
         Call("operator new", (size,), span, pointer, kind="operator", template_bytes=made.bytes)
     )
