@@ -23,7 +23,8 @@ class CopyKindMismatch(FunctionRule):
     on the wrong side, this is an info. Managed memory fits every direction. `cudaMemset` of host
     memory is reported as well. Warnings are a copy of some memory to itself, where both pointers
     have become the same, and one of the pointer in place of what it points to: of `&sum`, where the
-    member `sum` is a `float *` and the other side has a `float`.
+    member `sum` is a `float *` and the other side has a `float`, or where `cudaMemset` fills
+    another number of bytes than a pointer has.
 
     ## Why is this bad?
 
@@ -124,6 +125,12 @@ class CopyKindMismatch(FunctionRule):
             if fill.to.space == "host":
                 message = f"{readable(fill.api)} needs device memory, but {quoted(fill.to.name)} is"
                 yield self._told(f"{message} host memory", fill, fill.to, facts)
+            elif fill.to.pointer_to:
+                message = (
+                    f"{readable(fill.api)} writes over the pointer itself, {quoted(fill.to.name)},"
+                    " not what it points to"
+                )
+                yield self._told(message, fill, fill.to, facts, severity=Severity.WARNING)
 
     def _told(
         self, message: str, of: Transfer | Fill, end: Endpoint, facts: FunctionFacts, **more: Any

@@ -70,6 +70,7 @@ def run_command(
         return _run(command, folder, {**environment, TOKEN: token}, limits, stdout)
     except BaseException:
         # The handler of a signal may leave while the command runs and we do not know of it yet.
+        _await_children()
         _end_descendants(token)
         raise
 
@@ -221,6 +222,26 @@ def _end_descendants(token: str) -> int:
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
     return len(ended)
+
+
+def _await_children() -> None:
+    """Wait until each child of ours has its environment: ``exec`` gives it one shortly after the
+    parent goes on, and until then nobody sees whose it is."""
+    end = time.monotonic() + _SECONDS_TO_END
+    while any(map(_is_starting, _pids())) and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def _is_starting(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+        if int(parent) != os.getpid() or state == b"Z":
+            return False
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
+            return not file.read(1)
+    except OSError:
+        return False
 
 
 def _pids() -> list[int]:

@@ -132,6 +132,21 @@ def _marked(
     return replace(side, pointer_to=_bare(element)) if same else side
 
 
+def _filled(
+    run: FunctionRun, to: Endpoint, place: Expression | None, size: Value | None
+) -> Endpoint:
+    """What is filled, told whether it is the place of one pointer, and more than that."""
+    whole = plain(place) if place is not None else None
+    if size is None or not isinstance(whole, AddressOf):
+        return to
+    kind = _element_type(run, whole)
+    if kind is None or kind.kind != "pointer" or kind.pointee is None:
+        return to
+    one = kind.bytes is not None and not any(isinstance(part, Index) for part in walk(whole.place))
+    more = one and integer(size) != kind.bytes
+    return replace(to, pointer_to=_bare(kind.pointee)) if more else to
+
+
 def _element_type(run: FunctionRun, side: Expression) -> Type | None:
     """What stands where a side of a copy points to."""
     whole = plain(side)
@@ -194,12 +209,13 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
         # `1.0f` or 0x1234 passed as a byte: what is written matters, not what is left of it.
         written = constant(run.evaluator.value(plain(expression), state))
         value = written if isinstance(written, int | float) else value
+    to = _endpoint(run, binding, model.sets.to, size) or Endpoint("", None, None)
     run.log(Recorder).fills.setdefault(
         binding.call.span,
         Fill(
             api=name,
             span=binding.call.span,
-            to=_endpoint(run, binding, model.sets.to, size) or Endpoint("", None, None),
+            to=_filled(run, to, binding.expression(model.sets.to), size),
             value=value if isinstance(value, int | float) else None,
             value_text=render(expression) if expression is not None else "",
             bytes=integer(size),

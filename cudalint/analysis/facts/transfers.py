@@ -98,7 +98,7 @@ class Endpoint:
     ``n``)."""
     pointer_to: str = ""
     """Where it is the place of a pointer, while the other side has elements of the type that this
-    one points to: that type."""
+    one points to, or a fill is not of a pointer's size: that type."""
 
 
 @final
