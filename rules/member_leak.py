@@ -111,16 +111,16 @@ class MemberLeak(ClassRule):
         first, *others = acquisitions
         resource = first.resource
         others_released = siblings(member, facts)
-        by_function = first.method_kind == "function"
+        by_function, is_last = first.method_kind == "function", member in facts.replaced
         held = memory_of(member)
         kept = "" if held in resource.name.replace("->", ".") else f", kept in {quoted(held)},"
         destructor = (facts.destructor,) if facts.destructor else ()
-        owner = quoted(facts.record.name)
         excuse = excuse_of(acquisitions, facts)
         why = f"; {excuse}" if excuse else ""
         how = "not always" if member in facts.sometimes else "never"
+        owner = quoted(facts.record.name)
         return self.finding(
-            f"{resource}{kept} is {how} released by {owner}"
+            f"{'the last ' if is_last else ''}{resource}{kept} is {how} released by {owner}"
             f"{evidence(member, others_released, facts, resource.filename, by_function)}{why}",
             filename=resource.filename,
             span=resource.span,
@@ -138,7 +138,7 @@ class MemberLeak(ClassRule):
             ),
             severity=None if excuse is None else Severity.INFO,
             confidence=_confidence(facts, by_function and not others_released),
-            defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held),
+            defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held, is_last),
             repair=release_of(member, acquisitions, others_released, facts),
         )
 

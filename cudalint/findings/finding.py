@@ -89,6 +89,8 @@ class Defect:
     """The function or class, which others may share the name of."""
     part: str
     """The variable, member or API that this part is about."""
+    is_last: bool = False
+    """What the part held before is well: this is about its last value."""
 
 
 @dataclass(frozen=True)

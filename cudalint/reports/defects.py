@@ -71,16 +71,16 @@ def _fix(parts: Sequence[Finding]) -> Fix | None:
 
 def _part(finding: Finding) -> str:
     assert finding.defect is not None
-    return f"`{finding.defect.part}`"
+    part = f"`{finding.defect.part}`"
+    return f"the last {part}" if finding.defect.is_last else part
 
 
 def _listed(first: Finding, others: Sequence[Finding]) -> str:
     r"""``\`b\` (line 12)``, ``another \`a\` and \`c\` (lines 12-20)``, ``\`b\`, \`c\`, \`d\` and 7
     more (lines 12-20)``."""
-    own = _part(first)
-    names = list(
-        dict.fromkeys(f"another {own}" if name == own else name for name in map(_part, others))
-    )
+    assert first.defect is not None
+    own, another = _part(first), f"another `{first.defect.part}`"
+    names = list(dict.fromkeys(another if name == own else name for name in map(_part, others)))
     if len(names) > _MOST_NAMED:
         names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
     named = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -55,6 +55,11 @@ def test_one_other_and_many_others() -> None:
     assert told.message.endswith("; likewise `b`, `c`, `d` and 4 more (lines 1-7)")
 
 
+def test_one_whose_last_value_alone_is_meant_says_so() -> None:
+    renewed = replace(lost("b", 4), defect=Defect("render: way out 0", HERE, "b", is_last=True))
+    assert once(lost("a", 3), renewed)[0].message.endswith("; likewise the last `b` (line 4)")
+
+
 def test_another_of_the_same_name_says_so() -> None:
     (told,) = once(lost("a", 3), lost("a", 9), lost("b", 12))
     assert told.message.endswith("; likewise another `a` and `b` (lines 9-12)")
