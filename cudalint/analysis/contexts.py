@@ -24,7 +24,7 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.queries.copies import copyable_owner, overwritten_members, owner_copies
-from cudalint.analysis.queries.error_checks import ErrorChecks
+from cudalint.analysis.queries.error_checks import AllocationChecks, LaunchChecks
 from cudalint.analysis.queries.half_made import left_half_made
 from cudalint.analysis.queries.kept_globals import overwritten_globals
 from cudalint.analysis.queries.launch_grids import rounded_grids, tall_grids
@@ -82,8 +82,8 @@ def function_facts(
         )
 
     by_identity = {identity(run.function): run for run in runs}
-    of_launches = ErrorChecks(linker, runs, "launches")
-    of_calls = ErrorChecks(linker, runs, "calls")
+    launches = LaunchChecks(linker, runs)
+    allocations = AllocationChecks(linker, runs)
     undecided = _undecided(linker, runs, [facts[id(run)] for run in runs])
     tried: dict[Identity, int] = defaultdict(int)
     seen: set[tuple[Identity, object]] = set()
@@ -131,7 +131,7 @@ def function_facts(
             runs_last=ends.ends_with(run.function),
             fatal=ends.is_fatal(run.function),
             uncalled=ends.uncalled(run.function) if leaks or run.python else (),
-            allocations=of_calls.allocations(run, facts[id(run)].allocations),
+            allocations=allocations.checked(run, facts[id(run)].allocations),
             leaks=leaks,
             copies=(
                 *facts[id(run)].copies,
@@ -141,7 +141,7 @@ def function_facts(
                 *_untold(facts[id(run)].misuses, run.filename, told),
                 *misuses.get(run.function.key, ()),
             ),
-            ordering=run.log(OrderingLog).facts(of_launches.unchecked_launches(run)),
+            ordering=run.log(OrderingLog).facts(launches.unchecked(run)),
         )
         for run in runs
         for leaks in (leaks_of(run),)

@@ -7,8 +7,9 @@ a function has returned, or that a function out of sight may make.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import Allocation
@@ -16,6 +17,7 @@ from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.flow import Place
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.apis.model import ApiFunction
 from cudalint.program import NUMBERS, Call, Launch, Type, Variable, variables
 from cudalint.source import Span
 
@@ -23,16 +25,15 @@ MOST_CALLERS = 4
 """How far up the callers are asked."""
 
 
-class ErrorChecks:
-    """Asks the functions of a run, each once, for what looks at the errors of launches or of
-    calls: those of a launch are also told by who waits for it."""
+class _ErrorChecks(ABC):
+    """Asks the functions of a run, each once, for what looks at errors."""
 
-    def __init__(
-        self, symbols: Symbols, runs: list[FunctionRun], of: Literal["launches", "calls"]
-    ) -> None:
+    strangers_look: ClassVar[bool]
+    """Whether callers out of sight are taken to look at them."""
+
+    def __init__(self, symbols: Symbols, runs: list[FunctionRun]) -> None:
         self._symbols = symbols
         self._runs = {identity(run.function): run for run in runs if not run.python}
-        self._of = of
         self._graph = symbols.memo(CallGraph)
         self._looking = self._graph.reaching(
             one
@@ -41,37 +42,12 @@ class ErrorChecks:
         )
         """The functions that look at errors, themselves or through what they call."""
 
-    def unchecked_launches(self, run: FunctionRun) -> tuple[tuple[str, Span], ...]:
-        """The launches of a function after which nobody asks for an error."""
-        if run.python or run.function.kind == "kernel":
-            return ()
-        launches = [
-            (at.place, at.operation)
-            for at in operations(run.function)
-            if isinstance(at.operation, Launch)
-        ]
-        if not all(self._is_bare(run, place, 0) for place, _ in launches):
-            return ()
-        return tuple((launch.kernel, launch.span) for _, launch in launches)
-
-    def allocations(
-        self, run: FunctionRun, found: tuple[Allocation, ...]
-    ) -> tuple[Allocation, ...]:
-        """The allocations of a function; those are checked after which somebody asks for the last
-        error, as a refused one leaves it."""
-        if run.python or all(one.checked for one in found):
-            return found
-        places = {call.span: at.place for at, call in calls(run.function)}
-        return tuple(
-            replace(one, checked=True)
-            if one.span in places and not self._is_bare(run, places[one.span], 0)
-            else one
-            for one in found
-        )
+    @abstractmethod
+    def _tells(self, run: FunctionRun, place: Place, call: Call, model: ApiFunction | None) -> bool:
+        """Whether a call that may, looks at errors."""
 
     def _is_bare(self, run: FunctionRun, place: Place, depth: int) -> bool:
-        """Whether no check follows a place, here or in any caller. Callers out of sight check
-        launches; an allocation that nobody calls is told."""
+        """Whether no check follows a place, here or in any caller."""
         if any(
             run.flow.reaches(*place, *at.place)
             and (self._looks(run, at.place, call) or self._callee(run, call) in self._looking)
@@ -86,24 +62,18 @@ class ErrorChecks:
             if identity(site.caller) in self._runs
         ]
         if not callers or depth >= MOST_CALLERS or run.function.kind == "lambda":
-            return self._of == "calls"
+            return not self.strangers_look
         return all(self._is_bare(caller, at, depth + 1) for caller, at in callers)
 
     def _looks(self, run: FunctionRun, place: Place, call: Call) -> bool:
         """Whether a call looks at errors, and not in a function of the run. What is out of sight
-        may: whatever it is called, unless a library that is known has it. Each may wait; the last
-        error is asked for by what is given no work."""
+        may: whatever it is called, unless a library that is known has it."""
         if self._callee(run, call) is not None:
             return False
         model = run.models.lookup(call.name)
         if model is None and (self._is_implicit(run, call) or run.models.only_borrows(call.name)):
             return False
-        if self._of == "calls":
-            return _only_reports(run, call) if model is None else model.reads_last_error
-        if model is None or model.reads_last_error:
-            return True
-        looked_at = run.conditions.looked_at(call.name, *place) or not run.complete
-        return model.unwraps is not None or (model.synchronizes and looked_at)
+        return self._tells(run, place, call, model)
 
     def _is_implicit(self, run: FunctionRun, call: Call) -> bool:
         """Whether the compiler writes the callee: a constructor or an assignment of a class of the
@@ -115,6 +85,52 @@ class ErrorChecks:
     def _callee(self, run: FunctionRun, call: Call) -> Identity | None:
         found = self._symbols.function(call.key, run.filename)
         return identity(found) if found is not None and identity(found) in self._runs else None
+
+
+class LaunchChecks(_ErrorChecks):
+    """What looks at the errors of launches: who waits for them, too."""
+
+    strangers_look = True
+
+    def unchecked(self, run: FunctionRun) -> tuple[tuple[str, Span], ...]:
+        """The launches of a function after which nobody asks for an error."""
+        if run.python or run.function.kind == "kernel":
+            return ()
+        launches = [
+            (at.place, at.operation)
+            for at in operations(run.function)
+            if isinstance(at.operation, Launch)
+        ]
+        if not all(self._is_bare(run, place, 0) for place, _ in launches):
+            return ()
+        return tuple((launch.kernel, launch.span) for _, launch in launches)
+
+    def _tells(self, run: FunctionRun, place: Place, call: Call, model: ApiFunction | None) -> bool:
+        if model is None or model.reads_last_error:
+            return True  # a stranger may wait
+        looked_at = run.conditions.looked_at(call.name, *place) or not run.complete
+        return model.unwraps is not None or (model.synchronizes and looked_at)
+
+
+class AllocationChecks(_ErrorChecks):
+    """What looks at the last error, which a refused allocation leaves."""
+
+    strangers_look = False
+
+    def checked(self, run: FunctionRun, found: tuple[Allocation, ...]) -> tuple[Allocation, ...]:
+        """The allocations of a function; those are checked after which somebody asks."""
+        if run.python or all(one.checked for one in found):
+            return found
+        places = {call.span: at.place for at, call in calls(run.function)}
+        return tuple(
+            replace(one, checked=True)
+            if one.span in places and not self._is_bare(run, places[one.span], 0)
+            else one
+            for one in found
+        )
+
+    def _tells(self, run: FunctionRun, place: Place, call: Call, model: ApiFunction | None) -> bool:
+        return _only_reports(run, call) if model is None else model.reads_last_error
 
 
 def _only_reports(run: FunctionRun, call: Call) -> bool:

@@ -46,13 +46,27 @@ def new(context: Context, cursor: Cursor) -> Expression:
     count = context.expression(operands.pop(0)) if is_array and operands else None
     if place is not None:  # nothing is allocated
         return _new_object(context, operands, place, element, span)
-    target = context.temporary(type_)
+    target = allocate(context, cursor, type_, count, "new[]" if is_array else "new", text)
+    return _new_object(context, operands, target, element, span)
+
+
+def allocate(
+    context: Context,
+    cursor: Cursor,
+    pointer: Type,
+    count: Expression | None = None,
+    keyword: str = "new",
+    text: str = "",
+) -> Expression:
+    """Emit the call of the allocation function for what a type points to; the pointer to it."""
+    element = pointer.pointee or Type("")
+    target = context.temporary(pointer)
     size = Constant(element.bytes) if element.bytes else Unknown(f"sizeof({element.text})")
     context.graph.emit(
         Call(
-            "operator new[]" if is_array else "operator new",
+            f"operator {keyword}",
             (Argument(count if count is not None else size),),
-            span,
+            context.positions.span(cursor),
             target,
             kind="operator",
             may_throw=False if "nothrow" in text else None,
@@ -60,7 +74,7 @@ def new(context: Context, cursor: Cursor) -> Expression:
             expansion=context.positions.macro(cursor),
         )
     )
-    return _new_object(context, operands, target, element, span)
+    return target
 
 
 def _new_object(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from clang.cindex import Cursor
 
 from cudalint.apis.loader import load
+from cudalint.frontends.cuda.lowering.allocation import allocate
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import Kind
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
 from cudalint.frontends.cuda.lowering.objects import fields_by_default
-from cudalint.program import Argument, Assign, Call, Constant, Dereference, Expression, Type
+from cudalint.program import Argument, Assign, Call, Dereference, Expression, Type
 
 
 def made_with_new(
@@ -34,11 +35,7 @@ def made_with_new(
     if fields is None:
         return None
     span = context.positions.span(cursor)
-    pointer = context.temporary(Type(f"{made.text} *", "pointer", 8, pointee=made))
-    size = Argument(Constant(made.bytes or 1))
-    context.graph.emit(
-        Call("operator new", (size,), span, pointer, kind="operator", template_bytes=made.bytes)
-    )
+    pointer = allocate(context, cursor, Type(f"{made.text} *", "pointer", 8, pointee=made))
     context.graph.emit(Assign(Dereference(pointer), fields, span))
     place = context.temporary(owner)
     context.graph.emit(
