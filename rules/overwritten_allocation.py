@@ -82,7 +82,6 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
     """
 
     code, name = "GPU104", "overwritten-allocation"
-    preview = True
 
     def check(self, facts: FunctionFacts | ClassFacts) -> Iterator[Finding]:
         """Yield the resources whose last pointer a function, or a method of a class, overwrites."""

@@ -481,12 +481,14 @@ def _acquisition(
     if item.managed and record is not None and not item.escaped:
         made_here = record.acquired.resource(), function.name
         found[0].managed.setdefault(path_of(found[1]), made_here)
-    if item.managed or item.escaped or record is None:
+    if record is None:
         return
     members, name = found
     if record.released and function.record is not None and _is_done_with(run, item):
         return  # it is released where the method ends, and left on some way out before
     members.renewing.setdefault(part_of(name), set()).add(function.key)
+    if item.managed or item.escaped:
+        return
     if record.acquired.kept_by_callee and made is None:
         return  # it looks after it
     if record.released and function.record is None and not run.python:
