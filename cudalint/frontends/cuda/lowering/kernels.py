@@ -8,7 +8,7 @@ import re
 from clang.cindex import Cursor
 
 from cudalint.apis.devices import common
-from cudalint.frontends.cuda.blanked import blanked
+from cudalint.frontends.cuda.blanked import blanked, uncommented
 from cudalint.frontends.cuda.conditional import asked_around
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
@@ -42,6 +42,10 @@ _ARCHITECTURE = "__CUDA_ARCH__"
 """Only device code has it defined (CUDA C++ Programming Guide, *Application Compatibility*)."""
 _GIVEN = (Kind.PARAMETER, Kind.VALUE_PARAMETER)
 """What whoever launches a kernel decides: its arguments, and those of its template."""
+_QUALIFIED = re.compile(r"(?:\w+\s*::\s*)+\w+")
+_RETURNING = re.compile(r"\breturn\s*;?\s*\}?\s*$")
+_CHOOSING = r"(?<![\w.>&|])(?:{})\s*(?:[=!<>]=?\s*[\w:]+\s*)?\?[^;{{}}]*"
+"""What is left of a statement behind a choice by what a kernel is given."""
 _ANOTHER_NAME = (
     r"\b(\w+)\s*=\s*(?:\w+_cast\s*<[^;=]*>\s*\(|\([^()]*\)\s*)?&?\s*{}\s*(?:\[0\]\s*)?\)?\s*;"
 )
@@ -149,8 +153,11 @@ class DeviceCode:
     def _words(self, function: Cursor) -> set[str]:
         identity = address(function)
         if identity not in self._texts:
-            self._texts[identity] = set(_WORD.findall(self._positions.text(function)))
+            self._texts[identity] = set(_WORD.findall(self._text(function)))
         return self._texts[identity]
+
+    def _text(self, cursor: Cursor) -> str:
+        return uncommented(self._positions.text(cursor))
 
     def _own(self, function: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
         identity = address(function)
@@ -213,26 +220,35 @@ class DeviceCode:
         """Whether a function does more with an array than declare it, whatever it is given, and
         does not reserve the memory for it itself."""
         word = re.compile(rf"\b{re.escape(name)}\b")
-        text = self._positions.text(function)
+        text = self._text(function)
         if not word.search(text):
             return True  # A macro writes the name.
         if _RESERVING.search(text):
             return False
-        given = {name_of(part) for part in children(function) if part._kind_id in _GIVEN}
-        pending = [part for part in children(function) if part._kind_id == Kind.COMPOUND]
+        given = {name_of(part) for part in children(function) if part._kind_id in _GIVEN} - {""}
+        bodies = [part for part in children(function) if part._kind_id == Kind.COMPOUND]
+        pending = [*bodies]
         while pending:
             part = pending.pop()
-            if part._kind_id == Kind.IF:
-                asked = set(_WORD.findall(self._positions.text(children(part)[0])))
-                if asked and asked <= given:  # whoever launches it decides
-                    text = text.replace(self._positions.text(part), "", 1)
-                    continue
+            if part._kind_id == Kind.IF and self._asks_only(children(part)[0], given):
+                before, _, after = text.partition(self._text(part))  # whoever launches it decides
+                ends = any(map(_RETURNING.search, map(self._text, children(part)[1:2])))
+                top = any(part in children(body) for body in bodies)
+                text = before if ends and top else before + after
+                continue
             pending.extend(child for child in children(part) if child._kind_id >= 200)
+        if given:
+            text = re.sub(_CHOOSING.format("|".join(map(re.escape, sorted(given)))), "", text)
         another = re.search(_ANOTHER_NAME.format(re.escape(name)), text)
         if another is not None:
             rest = text.replace(another.group(), "", 1)
             return len(word.findall(rest)) > 1 or bool(re.search(rf"\b{another[1]}\b", rest))
         return len(word.findall(text)) > 1
+
+    def _asks_only(self, condition: Cursor, given: set[str]) -> bool:
+        """Whether a condition is of nothing but what a kernel is given, and of constants."""
+        asked = set(_WORD.findall(_QUALIFIED.sub("", self._text(condition))))
+        return bool(asked) and asked <= given
 
     def _array(self, variable: Cursor) -> SharedArray:
         functions = library()
