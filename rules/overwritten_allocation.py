@@ -19,9 +19,9 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
 
     Reports memory or a handle whose only pointer gets another value while it is still owned: set to
     null, pointed elsewhere, or acquired anew by the next iteration or a retry. The same goes for a
-    member that an assignment operator overwrites, and that the destructor releases. An allocation
-    in a loop that nothing ever releases is GPU101. With low confidence (`--preview`) it reports
-    methods of headers that would do so if they were called twice.
+    member that an assignment operator overwrites, or a method that releases it on another way, and
+    that the destructor releases. An allocation in a loop that nothing ever releases is GPU101. With
+    low confidence (`--preview`): methods of headers that would do so if they were called twice.
 
     ## Why is this bad?
 
@@ -113,24 +113,27 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
             last = {**facts.released_elsewhere, **facts.released_by_destructor}.get(member)
             if last is None:
                 continue  # Nothing releases it at all: GPU105.
+            file, other = resource.filename, [again.released] if again.released else []
+            there = f"; it does so on another way ({places(other, file)})" if other else ""
             message = (
                 f"{resource} replaces what {quoted(again.member)} may still own: "
-                f"{quoted(again.method)} does not release it first"
+                f"{quoted(again.method)} does not release it first{there}"
             )
             calls = (again.again,) if again.again else ()
             for call in calls:
-                where = places([call], resource.filename)
+                where = places([call], file)
                 message += f", and {quoted(call.text)} calls it more than once ({where})"
             if confidence is Confidence.LOW:
                 message += ", should it run twice"
             yield self.finding(
-                f"{message}; {places([last], resource.filename)} frees only the last",
-                filename=resource.filename,
+                f"{message}; {places([last], file)} frees only the last",
+                filename=file,
                 span=resource.span,
                 function=again.method,
                 subject=f"{facts.record.name}.{again.member}",
                 steps=(
                     *steps_at(calls, "{text} calls it again"),
+                    *steps_at(other, "{text} releases it here, on another way"),
                     *steps_at([last], "{text} releases the last value only"),
                 ),
                 severity=Severity.INFO if confidence is Confidence.LOW else None,

@@ -36,6 +36,8 @@ class MemberAcquisition:
     """Where a function that the method calls acquires it."""
     again: Site | None = None
     """Where the method is called on one object in a loop, or a second time."""
+    released: Site | None = None
+    """Where the method releases what the member holds, on another way."""
     once: bool = False
     """Whether it happens once in a process, or in a test."""
     is_step: bool = False

@@ -195,6 +195,10 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
             continue  # another member still holds the earlier one
         if _is_made_once(members, method, item.resource, linker):
             continue
+        if acquisition in members.on_one_way:
+            if not _only_constructs(linker, method):
+                found.append(replace(item, released=members.on_one_way[acquisition]))
+            continue
         acquiring = members.acquiring[item.member]
         lineage = linker.lineage(method.record or "", method.filename)
         made = [[m for m in linker.methods(one) if m.kind == "constructor"] for one in lineage]
@@ -205,6 +209,12 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         if constructed or again is not None:
             found.append(replace(item, again=again))
     return tuple(found)
+
+
+def _only_constructs(linker: Linker, method: Function) -> bool:
+    """Whether a method is called by constructors alone."""
+    sites = linker.memo(CallGraph).sites(identity(method))
+    return bool(sites) and all(site.caller.kind == "constructor" for site in sites)
 
 
 def _is_made_once(members: Members, method: Function, resource: Resource, linker: Linker) -> bool:
@@ -230,7 +240,7 @@ def _overwritable(
         if method.kind == "method"
         and method.parameters
         and not item.resource.is_handle
-        and item not in known
+        and not any(replace(one, again=None, released=None) == item for one in known)
         and item.member not in members.together
         and part_of(item.member) in members.by_destructor
         and not linker.memo(CallGraph).sites(identity(method))

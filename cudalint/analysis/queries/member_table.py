@@ -19,6 +19,7 @@ from cudalint.analysis.facts import (
     Site,
     part_of,
 )
+from cudalint.analysis.queries.another_way import released_on_another_way
 from cudalint.analysis.queries.reachable_members import (
     forwards,
     released_by_own_methods,
@@ -71,6 +72,8 @@ class Members:
     releases: list[tuple[str, InputRelease, FunctionRun]] = field(default_factory=list)
     careless: dict[tuple[str, object], Function] = field(default_factory=dict)
     """Acquisitions without a look at the earlier value, and the functions that make them."""
+    on_one_way: dict[tuple[str, object], Site] = field(default_factory=dict)
+    """Those whose functions release the earlier value on another way, and where."""
     together: dict[str, set[str]] = field(default_factory=dict)
     """Members to others that were given the same resource."""
     families: dict[str, set[str]] = field(default_factory=dict)
@@ -527,9 +530,16 @@ def _acquisition(
     members.acquiring.setdefault(part_of(name), set()).add(function.key)
     if outcome.value is not None and item.resource in resources_in(outcome.value):
         members.lent_out.add(part_of(name))
-    looked_at = run.excludes_itself(outcome) or _looks_at(run, outcome, item.location)
-    if item.location[0] == "this" and "[" not in name and not looked_at and run.complete:
+    apart = item.location[0] == "this" and "[" not in name and run.complete
+    if not apart or run.excludes_itself(outcome):
+        return
+    if not _looks_at(run, outcome, item.location):
         members.careless[name, acquired.span] = function
+    elif not _looks_here(run, outcome, item.location) and (
+        site := released_on_another_way(run, item.location, acquired.span)
+    ):
+        members.careless[name, acquired.span] = function
+        members.on_one_way[name, acquired.span] = site
 
 
 def _where_made(memory: Value, outcome: Outcome) -> Location | None:
@@ -554,14 +564,16 @@ def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
 def _looks_at(run: FunctionRun, outcome: Outcome, member: Location) -> bool:
     """Whether what a member holds is asked for or released before it gets something else, or moves
     to another one of which that is true, as in a swap."""
-    if (
-        member in run.tested
-        or any(release.location == member for release in outcome.released)
-        or _asks_first(run.function, outcome, member)
-    ):
+    if member in run.tested or _looks_here(run, outcome, member):
         return True
     moved = [place for place, value in outcome.writes if value == Input(member)]
     return any(_looks_at(run, outcome, place) for place in moved if place != member)
+
+
+def _looks_here(run: FunctionRun, outcome: Outcome, member: Location) -> bool:
+    """``_looks_at``, on one way through the function."""
+    released = any(release.location == member for release in outcome.released)
+    return released or _asks_first(run.function, outcome, member)
 
 
 def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
