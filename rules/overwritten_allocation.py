@@ -115,16 +115,13 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
                 continue  # Nothing releases it at all: GPU105.
             file, other = resource.filename, [again.released] if again.released else []
             there = f"; it does so on another way ({places(other, file)})" if other else ""
-            message = (
-                f"{resource} replaces what {quoted(again.member)} may still own: "
-                f"{quoted(again.method)} does not release it first{there}"
-            )
+            message = f"{resource} replaces what {quoted(again.member)} may still own: "
+            message += f"{quoted(again.method)} does not release it first{there}"
             calls = (again.again,) if again.again else ()
             for call in calls:
-                where = places([call], file)
-                message += f", and {quoted(call.text)} calls it more than once ({where})"
-            if confidence is Confidence.LOW:
-                message += ", should it run twice"
+                twice = f"calls it more than once ({places([call], file)})"
+                message += f", and {quoted(call.text)} {twice}"
+            message += ", should it run twice" if confidence is Confidence.LOW else ""
             yield self.finding(
                 f"{message}; {places([last], file)} frees only the last",
                 filename=file,
