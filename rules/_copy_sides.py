@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.facts import Endpoint, Transfer
+from cudalint.analysis.facts import Endpoint, Fill, Transfer, readable
 from cudalint.findings.repair import CopyKind
+from cudalint_rules._wording import quoted
 
 SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
 """Which side of a direction a memory space is on; managed memory is on both."""
@@ -28,3 +29,19 @@ def wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:
     return [
         (role, end) for role, end, side in ends if end.space in SIDES and SIDES[end.space] != side
     ]
+
+
+def of_pointer(of: Transfer | Fill, place: Endpoint, verb: str) -> str:
+    """What a copy or a fill does to a pointer in place of what it points to."""
+    return (
+        f"{readable(of.api)} {verb} the pointer itself, {quoted(place.name)}, not what it points to"
+    )
+
+
+def of_shadow(of: Transfer | Fill, end: Endpoint) -> str:
+    """What a copy or a fill gets where a variable of the device is named."""
+    return (
+        f"{readable(of.api)} gets the host's address of {quoted(end.name)}, which lives on the"
+        " device: only cudaMemcpyToSymbol, cudaMemcpyFromSymbol and the address that"
+        " cudaGetSymbolAddress gives lead there"
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from cudalint.analysis.facts import Endpoint, Fill, FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
-from cudalint_rules._copy_sides import repair_of, wrong_sides
+from cudalint_rules._copy_sides import of_pointer, of_shadow, repair_of, wrong_sides
 from cudalint_rules._wording import listing, quoted, steps_at, subject
 
 
@@ -21,10 +21,11 @@ class CopyKindMismatch(FunctionRule):
     `cudaMemcpyDeviceToHost` into device memory, `cudaMemcpyHostToDevice` from it, source and target
     exchanged. Pinned memory counts as host memory, but the device can reach it: where it alone is
     on the wrong side, this is an info. Managed memory fits every direction. `cudaMemset` of host
-    memory is reported as well. Warnings are a copy of some memory to itself, where both pointers
-    have become the same, and one of the pointer in place of what it points to: of `&sum`, where the
-    member `sum` is a `float *` and the other side has a `float`, or where `cudaMemset` fills
-    another number of bytes than a pointer has.
+    memory is reported as well, and a `__device__` or `__constant__` variable in place of a pointer:
+    on the host, its name is that of a shadow. Warnings are a copy of some memory to itself, where
+    both pointers have become the same, and one of the pointer in place of what it points to: of
+    `&sum`, where the member `sum` is a `float *` and the other side has a `float`, or where
+    `cudaMemset` fills another number of bytes than a pointer has.
 
     ## Why is this bad?
 
@@ -80,7 +81,10 @@ class CopyKindMismatch(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the copies that go the wrong way."""
         for copy in facts.transfers:
-            if wrong := wrong_sides(copy):
+            shadows = [one for one in (copy.to, copy.source) if one and one.space == "symbol"]
+            if shadows:
+                yield self._told(of_shadow(copy, shadows[0]), copy, shadows[0], facts)
+            elif wrong := wrong_sides(copy):
                 reasons = [
                     f"its {role} {quoted(end.name)} is {end.space} memory" for role, end in wrong
                 ]
@@ -115,21 +119,17 @@ class CopyKindMismatch(FunctionRule):
                 sides = ((copy.source, copy.to, "reads"), (copy.to, copy.source, "writes over"))
                 for one, other, verb in sides:
                     if one.pointer_to:
-                        message = (
-                            f"{readable(copy.api)} {verb} the pointer itself, {quoted(one.name)},"
-                            f" not what it points to: {quoted(other.name)} has"
-                            f" {quoted(one.pointer_to)}"
-                        )
+                        message = of_pointer(copy, one, verb)
+                        message += f": {quoted(other.name)} has {quoted(one.pointer_to)}"
                         yield self._told(message, copy, one, facts, severity=Severity.WARNING)
         for fill in facts.fills:
-            if fill.to.space == "host":
+            if fill.to.space == "symbol":
+                yield self._told(of_shadow(fill, fill.to), fill, fill.to, facts)
+            elif fill.to.space == "host":
                 message = f"{readable(fill.api)} needs device memory, but {quoted(fill.to.name)} is"
                 yield self._told(f"{message} host memory", fill, fill.to, facts)
             elif fill.to.pointer_to:
-                message = (
-                    f"{readable(fill.api)} writes over the pointer itself, {quoted(fill.to.name)},"
-                    " not what it points to"
-                )
+                message = of_pointer(fill, fill.to, "writes over")
                 yield self._told(message, fill, fill.to, facts, severity=Severity.WARNING)
 
     def _told(

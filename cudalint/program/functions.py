@@ -222,6 +222,9 @@ class VariableInfo(msgspec.Struct, frozen=True, array_like=True, omit_defaults=T
     constant: Expression | None = None
     """The value of a ``const``/``constexpr`` variable or a Python module constant, if foldable;
     and of a variable that only its own file can write, where nothing in it does."""
+    space: Literal["host", "device", ""] = "host"
+    """Where it lives: ``__device__`` and ``__constant__`` variables on the device, of which the
+    host has a shadow; empty for one that both reach (``__managed__``), or where nobody knows."""
 
 
 class Parameter(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):

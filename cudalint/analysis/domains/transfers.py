@@ -299,7 +299,9 @@ def endpoint(
             info = run.evaluator.variable(location[0]) if len(location) == 1 else None
             known = info.type.bytes if info is not None else None
             storage = info.storage if info is not None else None
-            space = "host" if storage in ("local", "parameter", "static") else None
+            space = "host" if storage in ("local", "parameter", "static", "global") else None
+            if info is not None and info.space != "host":
+                space = "symbol" if info.space == "device" else None
             return Endpoint(name, space, known if storage == "local" else None)
         case Array(space=space):
             return Endpoint(name, space, integer(nbytes(value)))

@@ -74,7 +74,8 @@ class Endpoint:
 
     name: str
     space: str | None
-    """host, pinned, device, managed, array; ``None`` unknown."""
+    """host, pinned, device, managed, array; symbol, the host's shadow of a variable that lives on
+    the device; ``None`` unknown."""
     bytes: int | None
     """Bytes from the pointer to the end of its allocation."""
     bytes_text: str = ""

@@ -134,6 +134,7 @@ class Kind:
     NULL = 230
     DECLARATION = 231
     UNEXPOSED_ATTRIBUTE = 400
+    CONSTANT = 412
     DEVICE = 413
     GLOBAL = 414
     HOST = 415

@@ -28,6 +28,7 @@ from cudalint.frontends.cuda.lowering.names import FunctionFacts, Names
 from cudalint.frontends.cuda.lowering.offloading import offloaded
 from cudalint.frontends.cuda.lowering.positions import Positions
 from cudalint.frontends.cuda.lowering.records import Method, RecordParts, lower_record
+from cudalint.frontends.cuda.lowering.spaces import space_of
 from cudalint.frontends.cuda.lowering.templates import Templates
 from cudalint.frontends.cuda.lowering.types import Types
 from cudalint.frontends.cuda.parse import ParsedUnit
@@ -412,5 +413,10 @@ class Unit:
         if storage == "global" and self.positions.is_system(declaration):
             return
         self.globals[variable.symbol] = VariableInfo(
-            variable.name, type_, storage, self.positions.span(declaration), constant
+            variable.name,
+            type_,
+            storage,
+            self.positions.span(declaration),
+            constant,
+            space_of(self.positions, declaration),
         )
