@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, RoundedGrid
+from cudalint.analysis.facts import FunctionFacts, LaunchSite, RoundedGrid
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._launch_limits import refused_arguments, refused_configuration
@@ -24,8 +24,9 @@ class InvalidLaunch(FunctionRule):
     the local arrays of a Numba kernel with the 512 KiB that a thread can have, and Triton's
     `num_warps`, which is a power of two, with the threads of a block. With `--preview`, reports a
     grid in Python that is an amount divided by the block and rounded down, where the kernel is out
-    of sight (a `warning`), and one in CUDA C++ with a block for each row and column of some data,
-    where nothing bounds the rows (information).
+    of sight (a `warning`), and in CUDA C++ a grid with a block for each row and column of some
+    data, where nothing bounds the rows (information), and a block that is an amount divided by the
+    grid and rounded up, as if the two were exchanged (a `warning`).
 
     ## Why is this bad?
 
@@ -89,6 +90,8 @@ class InvalidLaunch(FunctionRule):
                     severity=None if sure else Severity.WARNING,
                     confidence=None if sure else Confidence.LOW,
                 )
+            elif launch.divided:
+                yield self._exchanged(facts, launch)
         for grid in facts.grids:
             yield self._rounded(facts, grid)
         most = self.limits.grid[1]
@@ -103,6 +106,22 @@ class InvalidLaunch(FunctionRule):
                 severity=Severity.INFO,
                 confidence=Confidence.LOW,
             )
+
+    def _exchanged(self, facts: FunctionFacts, launch: LaunchSite) -> Finding:
+        blocks, most = launch.grid[0] or 1, self.limits.threads_per_block
+        return self.finding(
+            f"{quoted(launch.kernel_name)} is launched with {blocks} blocks of "
+            f"{quoted(launch.divided)} threads, an amount divided by {blocks} and rounded up: "
+            f"beyond {blocks * most} these are more than {most}, which are refused; were the grid "
+            "and the block exchanged?",
+            filename=facts.filename,
+            span=launch.span,
+            function=facts.function,
+            subject=launch.kernel_name,
+            severity=Severity.WARNING,
+            confidence=Confidence.LOW,
+            advised=True,
+        )
 
     def _rounded(self, facts: FunctionFacts, grid: RoundedGrid) -> Finding:
         return self.finding(

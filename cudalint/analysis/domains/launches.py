@@ -18,6 +18,7 @@ from cudalint.analysis.values.values import (
     FunctionValue,
     Input,
     Pointer,
+    Polynomial,
     Sequence,
     Symbol,
     Value,
@@ -36,11 +37,15 @@ from cudalint.program import (
     Kernel,
     Launch,
     Operation,
+    Tuple,
     Variable,
     render,
     variables,
     walk,
 )
+
+_WARP = 32
+"""As few blocks may be as many as there are."""
 
 
 class Launches(Domain):
@@ -111,8 +116,27 @@ def _record(
             argument_spaces=spaces,
             warps=warps,
             staged=staged,
+            divided=_divided(run, operation, state) if isinstance(operation, Launch) else "",
         ),
     )
+
+
+def _divided(run: FunctionRun, launch: Launch, state: State) -> str:
+    """A block that is an amount divided by the grid and rounded up, as a grid is by the block."""
+    grid, block = (dimensions(run, one, state) for one in (launch.grid, launch.block))
+    blocks, threads = integer(grid[0]), block[0]
+    alone = all(integer(one) == 1 for one in (*grid[1:], *block[1:]))
+    if run.python or not alone or blocks is None or blocks < _WARP or threads is None:
+        return ""
+    match threads:
+        case Calculated("/", (Polynomial(terms=terms), of)) if dict(terms).get(()) == blocks - 1:
+            rounded = integer(of) == blocks
+        case Polynomial(terms=(((), 1), ((Calculated("/", (_, of)),), 1))):
+            rounded = integer(of) == blocks
+        case _:
+            rounded = False
+    said = launch.block.items[0] if isinstance(launch.block, Tuple) else launch.block
+    return run.show(said) if rounded else ""
 
 
 def _is_named(shared: Expression | None) -> bool:

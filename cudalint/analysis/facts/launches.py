@@ -50,6 +50,8 @@ class LaunchSite:
     given: str = ""
     """The parameter that is the dynamic shared memory, of a function that launches whatever kernel
     it is given."""
+    divided: str = ""
+    """The block, where it is an amount divided by the grid, a constant, and rounded up."""
     argument_spaces: tuple[str | None, ...] = ()
     """Where the arrays among the arguments live, in order; ``None``: unknown, or no array."""
 
