@@ -57,6 +57,10 @@ def mismatch_of(operation: Transfer | Fill) -> Mismatch | None:
             message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
             message += f"{quoted(side.name)} has {ratio} times as many"
             return Mismatch(side, message, times=ratio)
+        if side.counted and side.element_bytes and side.element_bytes > 1:
+            message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, the number of elements: "
+            message += f"each in {quoted(side.name)} has {side.element_bytes}"
+            return Mismatch(side, message, times=side.element_bytes)
     return None
 
 

@@ -20,7 +20,8 @@ class CopySizeMismatch(FunctionRule):
     Compares the size of each copy and fill with what was allocated at either side, where both are
     constants or multiples of the same expression. It reports what goes beyond the allocation, and a
     bare `n` where the allocation is `n * sizeof(T)`, if the function says somewhere that `n` counts
-    elements: by `n * sizeof(T)`, and never by `n / sizeof(T)`.
+    elements: by `n * sizeof(T)`, and never by `n / sizeof(T)`; and `v.size()` bytes of a container
+    `v` whose elements have more than one.
 
     ## Why is this bad?
 

@@ -39,6 +39,7 @@ from cudalint.analysis.values.values import (
 from cudalint.apis.model import ApiFunction, CopyEffect, Family
 from cudalint.program import (
     AddressOf,
+    Call,
     Expression,
     Index,
     Type,
@@ -89,6 +90,10 @@ def _copy(
     direction = direction_of(binding, copy.direction)
     places = (binding.expression(copy.to), binding.expression(copy.source))
     to, source = _marked(run, to, *places), _marked(run, source, *places[::-1])
+    to, source = (
+        _counted(run, side, place, binding.amount_expression(copy.bytes))
+        for side, place in zip((to, source), places, strict=True)
+    )
     if (
         direction == "host-to-device"
         and source is not None
@@ -103,7 +108,7 @@ def _copy(
             to=to or Endpoint("", None, None),
             source=source,
             bytes=integer(size),
-            bytes_text=binding.text(copy.bytes),
+            bytes_text=_amount_text(run, binding, copy.bytes),
             direction=direction,
             whole_data_set=copy.whole_data_set
             and not isinstance(binding.value(copy.source), Sequence | Const)
@@ -130,6 +135,28 @@ def _marked(
     same = _bare(pointer.pointee) == _bare(element) and element.kind not in ("pointer", "void")
     same = same and element.bytes != 1  # the bytes of a pointer, maybe
     return replace(side, pointer_to=_bare(element)) if same else side
+
+
+def _counted(
+    run: FunctionRun, side: Endpoint | None, place: Expression | None, amount: Expression | None
+) -> Endpoint | None:
+    """A side of a copy, told whether the copy has as many bytes as its container has elements."""
+    call = run.flow.only(amount.symbol) if isinstance(amount, Variable) else None
+    if side is None or place is None or not isinstance(call, Call) or call.receiver is None:
+        return side
+    model = run.models.lookup(call.name)
+    container = referred(type_of(call.receiver, run.function, run.program, run.symbols))
+    held = container.arguments[0] if container is not None and container.arguments else None
+    element = _element_type(run, place) or held
+    if model is None or model.counts != "elements" or element is None:
+        return side
+    whole = plain(place)
+    made = run.flow.only(whole.symbol) if isinstance(whole, Variable) else None
+    given = made.receiver if isinstance(made, Call) else None
+    inside = whole.place if isinstance(whole, AddressOf) else given
+    if inside is None or plain(call.receiver) not in {plain(part) for part in walk(inside)}:
+        return side
+    return replace(side, counted=True, element_bytes=element.bytes)
 
 
 def _filled(
@@ -220,10 +247,16 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
             value_text=render(expression) if expression is not None else "",
             bytes=integer(size),
             element_bytes=model.sets.element_bytes,
-            bytes_text=binding.text(model.sets.bytes),
+            bytes_text=_amount_text(run, binding, model.sets.bytes),
             element_count=_counts_elements(run, binding, model.sets.bytes),
         ),
     )
+
+
+def _amount_text(run: FunctionRun, binding: Binding, amount: str | None) -> str:
+    """An amount as it is written."""
+    expression = binding.amount_expression(amount)
+    return run.show(expression) if expression is not None else ""
 
 
 def _counts_elements(run: FunctionRun, binding: Binding, amount: str | None) -> bool:

@@ -97,6 +97,8 @@ class Endpoint:
     times_unknown: bool = False
     """The allocation is the copy's size times something that is not known (``m * n`` over
     ``n``)."""
+    counted: bool = False
+    """The size of the copy is the number of elements of the container that it is in."""
     pointer_to: str = ""
     """Where it is the place of a pointer, while the other side has elements of the type that this
     one points to, or a fill is not of a pointer's size: that type."""
