@@ -228,7 +228,7 @@ class Types:
         )
 
     def _arguments(self, canonical: Any) -> tuple[Type, ...]:
-        """The types that a template is given. They are named alone: nothing may need them."""
+        """The types that a template is given: their names, and sizes where they are no records."""
         found = []
         for number in range(max(0, self._library.type_arguments(canonical))):
             written = self._library.type_argument(canonical, number)
@@ -238,5 +238,6 @@ class Types:
                 declaration._tu = self._unit
                 found.append(Type(name, "record", record=usr(self._templates.chosen(declaration))))
             else:
-                found.append(Type(name))
+                size = self._library.size(written)
+                found.append(Type(name, bytes=size if size > 0 else None))
         return tuple(found)
