@@ -144,7 +144,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         _set_tables_apart(members)
     _look_after(table, linker)
     for members in table.values():
-        _join_holders(members)
+        _join_holders(members, linker)
         for name in sorted({part_of(member) for member, _ in members.acquired}):
             _released_for_good(members, name, fields, linker)
         members.left.update(_elements_left(members, fields, linker))
@@ -613,17 +613,32 @@ def _set_tables_apart(members: Members) -> None:
                 released.pop(table, None)
 
 
-def _join_holders(members: Members) -> None:
+def _join_holders(members: Members, linker: Linker) -> None:
     """Of several members that hold one resource (a list of ranges, and the start of the first),
-    one that is released releases it for all."""
+    one that is released releases it for all; of a struct that does, its field."""
     for name in sorted({part_of(member) for member, _ in members.acquired}):
         holders = {name, *members.together.get(name, ())}
+        fields = f"{name}." if _is_struct(members, name, linker) else None
+
+        def holds(one: str, holders: set[str] = holders, fields: str | None = fields) -> bool:
+            inside = fields is not None and one.startswith(fields) and "<" not in one
+            return inside or any(overlap(one, holder) for holder in holders)
+
         for released in (members.by_destructor, members.elsewhere):
-            for one in sorted(released):
-                if any(overlap(one, holder) for holder in holders):
-                    released.setdefault(name, released[one])
+            for one in filter(holds, sorted(released)):
+                released.setdefault(name, released[one])
         if any(overlap(one, name) for one in members.escaping):
             members.escaping.add(name)
+
+
+def _is_struct(members: Members, name: str, linker: Linker) -> bool:
+    """Whether a member is an object by value."""
+    kind: Type | None = None
+    key: str | None = members.record.key
+    for part in path_of(name).split("."):
+        kind = linker.fields(key, members.record.filename).get(part)
+        key = _record_of(kind)
+    return kind is not None and kind.kind == "record"
 
 
 def overlap(one: str, other: str) -> bool:
