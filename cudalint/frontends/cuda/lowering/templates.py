@@ -90,7 +90,7 @@ class Templates:
             parent = related("parent", declaration)
             if parent is None or address(self.chosen(parent)) != address(parent):
                 return pattern
-            # A body in another file, with `template class Layer<float>;` below it, is the pattern's.
+            # A body in another file, above `template class Layer<float>;`, is the pattern's.
             return declaration if related("definition", pattern) is not None else pattern
         if related("definition", declaration) is None:
             return pattern
