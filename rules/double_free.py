@@ -18,7 +18,8 @@ class DoubleFree(FunctionRule):
 
     Reports a release of memory or of a handle that the same path has already released, be it
     through another variable, through a wrapper, by the destructor of an object, or in an earlier
-    iteration.
+    iteration. A warning is a release by a method, of a member that keeps the pointer while the
+    destructor releases it again.
 
     An error is certain: every path that comes to the second release has made the first, or control
     comes from the first to the second whatever it asks in between. What rests on conditions that
@@ -88,6 +89,8 @@ class DoubleFree(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the second releases of a function."""
         for misuse in facts.misuses:
+            if misuse.kind is MisuseKind.LEFT:
+                yield self._left(misuse, facts)
             if misuse.kind is not MisuseKind.DOUBLE_FREE:
                 continue
             message = f"{quoted(misuse.name)} is released again by {readable(misuse.api)}"
@@ -114,6 +117,21 @@ class DoubleFree(FunctionRule):
                 defect=released_early(misuse, facts),
                 repair=_repair(misuse, facts),
             )
+
+    def _left(self, misuse: Misuse, facts: FunctionFacts) -> Finding:
+        end = misuse.at_end
+        where = places([end], facts.filename) if end else ""
+        return self.finding(
+            f"{quoted(misuse.name)} still points to what {readable(misuse.api)} releases here, and "
+            f"the destructor of {quoted(end.text if end else '')} releases it again ({where})",
+            filename=facts.filename,
+            span=misuse.span,
+            function=facts.function,
+            subject=subject(misuse.name, misuse.api),
+            steps=misuse.steps,
+            severity=Severity.WARNING,
+            confidence=Confidence.MEDIUM,
+        )
 
 
 def _repair(misuse: Misuse, facts: FunctionFacts) -> DropRelease | None:

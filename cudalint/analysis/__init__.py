@@ -62,7 +62,7 @@ def analyze(
     unfinished = _unfinished(runs, programs)
     ends = ProcessEnd(linker, program_headers)
     classes = class_facts(linker, members, ends)
-    functions = function_facts(linker, runs, member_misuses(members), classes, ends)
+    functions = function_facts(linker, runs, member_misuses(members, linker), classes, ends)
     functions = with_counterparts(linker, runs, functions)
     peaks = peaks_of(runs, notable_peak)
     return RunFacts(

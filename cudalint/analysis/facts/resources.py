@@ -158,6 +158,8 @@ class MisuseKind(enum.Enum):
     """What is wrong with a release or a use."""
 
     DOUBLE_FREE = "double-free"
+    LEFT = "left"
+    """A release of a member that keeps the pointer, which the destructor releases again."""
     USE_AFTER_FREE = "use-after-free"
     MISMATCH = "mismatch"
     INTERIOR = "interior"

@@ -18,6 +18,7 @@ from cudalint.analysis.facts import (
     Site,
     part_of,
 )
+from cudalint.analysis.queries.left_dangling import left_dangling
 from cudalint.analysis.queries.member_table import Members, Table, is_ending, overlap, path_of
 from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.shape.callgraph import CallGraph, following
@@ -287,9 +288,9 @@ def _calls_any(linker: Linker, caller: Function, enders: set[str]) -> bool:
     )
 
 
-def member_misuses(table: Table) -> dict[str, list[Misuse]]:
-    """By file and function: releases of members that do not fit what other methods did."""
-    found: dict[str, list[Misuse]] = {}
+def member_misuses(table: Table, linker: Linker) -> dict[str, list[Misuse]]:
+    """By function: releases of members that do not fit what other methods did, or will do."""
+    found = left_dangling(table, linker)
     for members in table.values():
         for member, release, run in members.releases:
             name = path_of(member)
