@@ -77,6 +77,7 @@ def _leaving(members: Members, name: str) -> Iterator[tuple[InputRelease, Functi
             or not run.complete
             or release.cut
             or release.asked
+            or all(run.models.families[family].managed for family in release.families)
             or release.step.filename != run.filename
         ):
             continue

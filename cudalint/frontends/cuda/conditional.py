@@ -4,10 +4,11 @@ USE_CUDNN``), and lines that only some compilation reads."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from cudalint.frontends.cuda.blanked import blanked
+from cudalint.frontends.cuda.blanked import blanked, uncommented
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)[ \t]*(.*)")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
@@ -16,6 +17,11 @@ _ALL_OF = re.compile(rf"\(?\s*{_NAME}(?:\s*&&\s*{_NAME})*\s*\)?$")
 _ASKED = re.compile(r"\b(?!defined\b)([A-Za-z_]\w*)(?:\s*==\s*(\d+))?")
 _NEGATED = re.compile(r"!\s*(?:defined\b\s*\(?\s*)?([A-Za-z_]\w*)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_DECLARED = re.compile(r"[\w>*&][\s*&]+([A-Za-z_]\w{3,})\s*(?=[;=(\[])")
+"""What a type stands before."""
+_INCLUDED = re.compile(r"#[ \t]*include[ \t]*\"(?:[^\"]*/)?([^\"/]+)\"")
+_ENOUGH = 3
+"""Fewer names may be other things of the same name."""
 _CUDA = re.compile(
     r"\b(?:cu(?:da|blas|fft|dnn|sparse|solver|rand|tensor)?|nvrtc|nccl|hip)[A-Z]\w*[ \t]*\("
     r"|__global__|<<<"
@@ -61,6 +67,69 @@ def also_defined(text: str, together: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(one for one in found & together if one.partition("=")[0] not in names))
 
 
+class Conditional(NamedTuple):
+    """What a header declares, by what must be defined for it."""
+
+    under: dict[str, frozenset[str]]
+    """By macro: the names declared where it is asked for, and the headers included there."""
+    always: frozenset[str]
+    """All other words."""
+    defined: frozenset[str]
+    """The macros that it defines itself."""
+
+
+def declared_under(text: str) -> Conditional:
+    """What a header declares under conditions."""
+    under: dict[str, set[str]] = defaultdict(set)
+    always: set[str] = set()
+    for line, around in _conditional_lines(text, directives=True):
+        asked = {one for branch in around for one in branch.asked}
+        found = {*_DECLARED.findall(line), *_DEFINE.findall(line), *_INCLUDED.findall(line)}
+        for one in asked:
+            under[one] |= found
+        if not asked:
+            always.update(_WORD.findall(line), _INCLUDED.findall(line))
+    frozen = {one: frozenset(names) for one, names in under.items()}
+    return Conditional(frozen, frozenset(always), defined_in(text))
+
+
+def needed(text: str, headers: Mapping[str, Conditional]) -> frozenset[str]:
+    """The macros under which alone its headers declare names that a file uses, and does not
+    declare: on no such condition, or where it has CUDA too. Whoever compiles it for CUDA has them
+    defined. ``headers``: by name."""
+    always = frozenset[str]().union(*(one.always for one in headers.values()))
+    defined = frozenset[str]().union(*(one.defined for one in headers.values())) | defined_in(text)
+    asked = {one for header in headers.values() for one in header.under}
+    if not {one for one in asked if one.partition("=")[0] not in defined}:
+        return frozenset()
+    lines = [
+        (set(_WORD.findall(line)), {one for branch in around for one in branch.asked})
+        for line, around in _conditional_lines(text)
+    ]
+    own = set(_DECLARED.findall(blanked(text)))
+    with_cuda = {
+        one
+        for line, around in _conditional_lines(text)
+        if _CUDA.search(line)
+        for branch in around
+        for one in branch.asked
+    }
+    found = set()
+    for one in asked:
+        if one.partition("=")[0] in defined:
+            continue
+        names = set().union(*(header.under.get(one, ()) for header in headers.values()))
+        within = [headers[name] for name in names & headers.keys() - always]
+        names |= {word for header in within for word in header.always}
+        used = {word for words, around in lines if one not in around - with_cuda for word in words}
+        elsewhere = set().union(
+            *(header.always for header in headers.values() if header not in within)
+        )
+        if len((names - elsewhere - own) & used) >= _ENOUGH:
+            found.add(one)
+    return frozenset(found)
+
+
 class _Branch(NamedTuple):
     """A branch of an ``#if``: what is defined where it is read, and what is not."""
 
@@ -68,10 +137,12 @@ class _Branch(NamedTuple):
     not_asked: frozenset[str]
 
 
-def _conditional_lines(text: str) -> Iterator[tuple[str, list[_Branch]]]:
-    """The lines that are no directives, each with the branches around it."""
+def _conditional_lines(text: str, directives: bool = False) -> Iterator[tuple[str, list[_Branch]]]:
+    """The lines that are no directives, each with the branches around it; with those that are no
+    conditions, where they are wanted."""
     around: list[_Branch] = []
-    for line in blanked(text).replace("\\\n", " ").split("\n"):
+    whole = uncommented(text) if directives else blanked(text)  # the name of a header is a text
+    for line in whole.replace("\\\n", " ").split("\n"):
         directive = _DIRECTIVE.match(line)
         if directive is None:
             yield line, around
@@ -84,6 +155,8 @@ def _conditional_lines(text: str) -> Iterator[tuple[str, list[_Branch]]]:
             around[-1] = _Branch(_names(kind, condition), others)
         elif kind == "endif" and around:
             around.pop()
+        elif directives and kind in ("define", "include"):
+            yield line, around
 
 
 def defined_in(text: str) -> frozenset[str]:

@@ -16,7 +16,14 @@ from typing import NamedTuple
 
 from clang import cindex
 
-from cudalint.frontends.cuda.conditional import asked_around, asked_for, defined_in
+from cudalint.frontends.cuda.conditional import (
+    Conditional,
+    asked_around,
+    asked_for,
+    declared_under,
+    defined_in,
+    needed,
+)
 from cudalint.frontends.cuda.configured import configured
 from cudalint.frontends.cuda.deep_stack import with_deep_stack
 from cudalint.frontends.cuda.flags import (
@@ -160,7 +167,9 @@ class _Reader:
             self._project += ["-idirafter", folder]
         self._project += [f"--no-system-header-prefix={name}" for name in sorted(includes.own)]
         given = {one.partition("=")[0] for one in (*options.defines, *options.undefines)}
-        asked = sorted({*asked_for(text), *options.defined_together})
+        self._headers = sorted({*includes.headers} - {*includes.unreadable})
+        declared = {one.rpartition("/")[2]: _declared_under(one) for one in self._headers}
+        asked = sorted({*asked_for(text), *options.defined_together, *needed(text, declared)})
         self._project += [f"-D{one}" for one in asked if one.partition("=")[0] not in given]
         self._unsaved = {path: _encoded(other) for path, other in options.unsaved}
         for place, template in includes.templates:
@@ -171,7 +180,6 @@ class _Reader:
             *((name, b"") for name in includes.unreadable),
             *self._unsaved.items(),
         ]
-        self._headers = sorted({*includes.headers} - {*includes.unreadable})
         standard = options.standard or meant_standard(text)
         if standard is None and self._language != "c":
             standard = next(filter(None, map(_standard_meant_by, self._headers)), None)
@@ -313,6 +321,15 @@ def _standard_meant_by(header: str) -> str | None:
         return meant_standard(Path(header).read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return None
+
+
+@known_of_the_disk
+def _declared_under(header: str) -> Conditional:
+    """What a header declares under conditions."""
+    try:
+        return declared_under(Path(header).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return declared_under("")
 
 
 @known_of_the_disk
