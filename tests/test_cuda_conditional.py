@@ -9,6 +9,8 @@ from cudalint.frontends.cuda.conditional import (
     asked_around,
     asked_for,
     asked_together,
+    declared_under,
+    needed,
 )
 
 
@@ -76,3 +78,45 @@ def test_asked_together(texts: tuple[str, ...], together: set[str]) -> None:
 )
 def test_also_defined(text: str, defined: tuple[str, ...]) -> None:
     assert also_defined(text, frozenset({"GPU"})) == defined
+
+
+HEADER = """\
+#pragma once
+#ifdef USE_GPU
+#include "portable.h"
+struct Field { float *values_g, *profile_g, *heights_g; void clear_device(); };
+#else
+struct Field { float *values; };
+#endif
+#ifdef WITH_IO
+void save_field(); void load_field(); void merge_field();
+#endif
+"""
+PORTABLE = "#define gpuMalloc cudaMalloc\n#define gpuFree cudaFree\n#define gpuMemcpy cudaMemcpy\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "macros"),
+    [
+        ("void f(Field *p) { p->values_g = p->profile_g = p->heights_g; }\n", {"USE_GPU"}),
+        ("void f() { gpuMalloc(&p, 1); gpuMemcpy(p, q, 1, kind); gpuFree(p); }\n", {"USE_GPU"}),
+        ("void f(Field *p) { p->values_g = p->profile_g; }\n", set()),  # too few
+        ("#ifdef USE_GPU\nvoid f() { gpuMalloc(), gpuMemcpy(), gpuFree(); }\n#endif\n", set()),
+        ("int *values_g, *profile_g; int *heights_g;\nint a = values_g + profile_g;\n", set()),
+        ("void f() { save_field(); load_field(); merge_field(); }\n", {"WITH_IO"}),
+        ("#define WITH_IO 0\nvoid f() { save_field(); load_field(); merge_field(); }\n", set()),
+    ],
+)
+def test_macros_that_a_file_needs(text: str, macros: set[str]) -> None:
+    """Its headers declare what it uses only under these."""
+    headers = {"field.h": declared_under(HEADER), "portable.h": declared_under(PORTABLE)}
+    assert needed(text, headers) == macros
+
+
+def test_another_toolkit_is_not_needed() -> None:
+    """CUDA declares what a header makes macros for HIP of."""
+    names = "".join(
+        f"#define {one} hip{one[4:]}\n" for one in ("cudaMalloc", "cudaFree", "cudaMemcpy")
+    )
+    header = declared_under(f"#ifdef O_HIP\n{names}#endif\n")
+    assert not needed("void f() { cudaMalloc(); cudaFree(); cudaMemcpy(); }\n", {"gpu.h": header})

@@ -18,6 +18,7 @@ from cudalint.analysis.facts import Misuse, MisuseKind, Site
 from cudalint.analysis.queries.member_table import Members, Table
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.callgraph import Site as CallSite
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Const, Input, Location, Operation
@@ -75,6 +76,7 @@ def _leaving(members: Members, name: str) -> Iterator[tuple[InputRelease, Functi
             or run.function.kind != "method"
             or place in told
             or not run.complete
+            or _deletes_itself(run)
             or release.cut
             or release.asked
             or all(run.models.families[family].managed for family in release.families)
@@ -89,6 +91,15 @@ def _leaving(members: Members, name: str) -> Iterator[tuple[InputRelease, Functi
         if ways and not any(_writes(one, release.location) for one in ways):
             told.add(place)
             yield release, run
+
+
+def _deletes_itself(run: FunctionRun) -> bool:
+    """``delete this``: it is the destructor that releases."""
+    return any(
+        call.name.startswith("operator delete")
+        and any(argument.value == THIS for argument in call.arguments)
+        for _, call in calls(run.function)
+    )
 
 
 def _releases(outcome: Outcome, member: Location) -> bool:

@@ -20,6 +20,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECLARED = re.compile(r"[\w>*&][\s*&]+([A-Za-z_]\w{3,})\s*(?=[;=(\[])")
 """What a type stands before."""
 _INCLUDED = re.compile(r"#[ \t]*include[ \t]*\"(?:[^\"]*/)?([^\"/]+)\"")
+_TOOLKIT = re.compile(
+    r"(?:cu|nv|nccl|hip|roc)[a-z]*[A-Z]|(?:CU|NV|NCCL|HIP|ROC)[A-Z]*_|_|[a-z]+\d$"
+)
+"""What CUDA declares without the project: it may be a macro for a name of HIP."""
 _ENOUGH = 3
 """Fewer names may be other things of the same name."""
 _CUDA = re.compile(
@@ -73,7 +77,7 @@ class Conditional(NamedTuple):
     under: dict[str, frozenset[str]]
     """By macro: the names declared where it is asked for, and the headers included there."""
     always: frozenset[str]
-    """All other words."""
+    """All words that stand on no condition."""
     defined: frozenset[str]
     """The macros that it defines itself."""
 
@@ -94,9 +98,8 @@ def declared_under(text: str) -> Conditional:
 
 
 def needed(text: str, headers: Mapping[str, Conditional]) -> frozenset[str]:
-    """The macros under which alone its headers declare names that a file uses, and does not
-    declare: on no such condition, or where it has CUDA too. Whoever compiles it for CUDA has them
-    defined. ``headers``: by name."""
+    """The macros under which alone its headers declare names that a file uses on no such
+    condition, and does not declare: whoever compiles it has them defined. ``headers``: by name."""
     always = frozenset[str]().union(*(one.always for one in headers.values()))
     defined = frozenset[str]().union(*(one.defined for one in headers.values())) | defined_in(text)
     asked = {one for header in headers.values() for one in header.under}
@@ -107,25 +110,19 @@ def needed(text: str, headers: Mapping[str, Conditional]) -> frozenset[str]:
         for line, around in _conditional_lines(text)
     ]
     own = set(_DECLARED.findall(blanked(text)))
-    with_cuda = {
-        one
-        for line, around in _conditional_lines(text)
-        if _CUDA.search(line)
-        for branch in around
-        for one in branch.asked
-    }
     found = set()
     for one in asked:
         if one.partition("=")[0] in defined:
             continue
         names = set().union(*(header.under.get(one, ()) for header in headers.values()))
         within = [headers[name] for name in names & headers.keys() - always]
-        names |= {word for header in within for word in header.always}
-        used = {word for words, around in lines if one not in around - with_cuda for word in words}
+        names = names.union(*(header.defined for header in within))
+        used = {word for words, around in lines if one not in around for word in words}
         elsewhere = set().union(
             *(header.always for header in headers.values() if header not in within)
         )
-        if len((names - elsewhere - own) & used) >= _ENOUGH:
+        lacking = (names - elsewhere - own) & used
+        if sum(not _TOOLKIT.match(name) for name in lacking) >= _ENOUGH:
             found.add(one)
     return frozenset(found)
 
