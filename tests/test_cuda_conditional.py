@@ -84,7 +84,7 @@ HEADER = """\
 #pragma once
 #ifdef USE_GPU
 #include "portable.h"
-struct Field { float *values_g, *profile_g, *heights_g; void clear_device(); };
+struct Field { float *values_g; float *profile_g; float *heights_g; void clear_device(); };
 #else
 struct Field { float *values; };
 #endif
@@ -102,7 +102,7 @@ PORTABLE = "#define gpuMalloc cudaMalloc\n#define gpuFree cudaFree\n#define gpuM
         ("void f() { gpuMalloc(&p, 1); gpuMemcpy(p, q, 1, kind); gpuFree(p); }\n", {"USE_GPU"}),
         ("void f(Field *p) { p->values_g = p->profile_g; }\n", set()),  # too few
         ("#ifdef USE_GPU\nvoid f() { gpuMalloc(), gpuMemcpy(), gpuFree(); }\n#endif\n", set()),
-        ("int *values_g, *profile_g; int *heights_g;\nint a = values_g + profile_g;\n", set()),
+        ("int *values_g; int *profile_g; int *heights_g;\nint a = values_g + profile_g;\n", set()),
         ("void f() { save_field(); load_field(); merge_field(); }\n", {"WITH_IO"}),
         ("#define WITH_IO 0\nvoid f() { save_field(); load_field(); merge_field(); }\n", set()),
     ],
