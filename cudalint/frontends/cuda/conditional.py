@@ -100,30 +100,34 @@ def declared_under(text: str) -> Conditional:
 def needed(text: str, headers: Mapping[str, Conditional]) -> frozenset[str]:
     """The macros under which alone its headers declare names that a file uses on no such
     condition, and does not declare: whoever compiles it has them defined. ``headers``: by name."""
+    under: dict[str, set[str]] = defaultdict(set)
+    for header in headers.values():
+        for macro, declared in header.under.items():
+            under[macro] |= declared
+    if not under:
+        return frozenset()
     always = frozenset[str]().union(*(one.always for one in headers.values()))
     defined = frozenset[str]().union(*(one.defined for one in headers.values())) | defined_in(text)
-    asked = {one for header in headers.values() for one in header.under}
-    if not {one for one in asked if one.partition("=")[0] not in defined}:
-        return frozenset()
     lines = [
         (set(_WORD.findall(line)), {one for branch in around for one in branch.asked})
         for line, around in _conditional_lines(text)
     ]
-    own = set(_DECLARED.findall(blanked(text)))
+    words = {word for line, _ in lines for word in line}
+    words -= {*_DECLARED.findall(blanked(text))}
     found = set()
-    for one in asked:
-        if one.partition("=")[0] in defined:
+    for macro, names in under.items():
+        if macro.partition("=")[0] in defined:
             continue
-        names = set().union(*(header.under.get(one, ()) for header in headers.values()))
-        within = [headers[name] for name in names & headers.keys() - always]
-        names = names.union(*(header.defined for header in within))
-        used = {word for words, around in lines if one not in around for word in words}
-        elsewhere = set().union(
-            *(header.always for header in headers.values() if header not in within)
-        )
-        lacking = (names - elsewhere - own) & used
-        if sum(not _TOOLKIT.match(name) for name in lacking) >= _ENOUGH:
-            found.add(one)
+        within = {name: headers[name] for name in names & headers.keys() - always}
+        elsewhere = always
+        if within:
+            names = names.union(*(one.defined for one in within.values()))
+            others = (one.always for name, one in headers.items() if name not in within)
+            elsewhere = frozenset[str]().union(*others)
+        lacking = {name for name in names & words - elsewhere if not _TOOLKIT.match(name)}
+        used = {word for line, around in lines if macro not in around for word in line & lacking}
+        if len(used) >= _ENOUGH:
+            found.add(macro)
     return frozenset(found)
 
 
