@@ -74,6 +74,7 @@ def _leaving(members: Members, name: str) -> Iterator[tuple[InputRelease, Functi
         if (
             member != name
             or run.function.kind != "method"
+            or release.location[0] != "this"  # what a pointer of its leads to may be another's
             or place in told
             or not run.complete
             or _deletes_itself(run)
