@@ -240,8 +240,23 @@ def _violated(question: Question, seen: Observation) -> Iterator[tuple[Event | N
         if event.violation in kinds and question.place.index(event.stack) is not None:
             yield event, event.text
     yield from _by_owner(question, seen)
+    if code == "GPU201":
+        yield from _left(question, seen)
     if code in _REFUSALS:
         yield from _refused(question, seen)
+
+
+def _left(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    """A second release at another place that the finding names, of what its own place released."""
+    left = {
+        event.address
+        for event in seen.events
+        if event.kind is EventKind.RELEASE and question.place.index(event.stack) is not None
+    }
+    for event in seen.account.violations:
+        again = any(step.index(event.stack) is not None for step in question.steps)
+        if again and event.address in left and event.violation is Violation.DOUBLE_FREE:
+            yield event, event.text
 
 
 def _by_owner(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
