@@ -15,6 +15,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import Outcome
 from cudalint.analysis.facts import Misuse, MisuseKind, Site
+from cudalint.analysis.interpreter.exits import MOST_WRITES
 from cudalint.analysis.queries.member_table import Members, Table
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.callgraph import Site as CallSite
@@ -108,7 +109,9 @@ def _releases(outcome: Outcome, member: Location) -> bool:
 
 
 def _writes(outcome: Outcome, member: Location) -> bool:
-    """Whether it, or the object that it is a part of, gets something else."""
+    """Whether it, or the object that it is a part of, gets something else, for all that is told."""
+    if len(outcome.writes) >= MOST_WRITES:
+        return True  # the rest is not told
     places = [place for place, _ in outcome.writes] + [one.location for one in outcome.handed_out]
     return any(member[: len(place)] == place for place in (*places, *outcome.stored))
 
