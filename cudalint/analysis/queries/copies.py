@@ -137,6 +137,14 @@ class _Transfer:
         self.source = source
         self.owned = released_members(linker, record, always=True)
         self.outcomes = [one for one in run.outcomes if one.kind == "return"]
+        kinds = linker.fields(record.key, record.filename)
+        classes = {name: linker.record(kind.record, run.filename) for name, kind in kinds.items()}
+        self.objects = {
+            name
+            for name, kind in classes.items()
+            if kinds[name].kind == "record" and kind and kind.destructor in ("declared", "defined")
+        }
+        """Members that look after what they hold, also where they are assigned."""
 
     @staticmethod
     def of(run: FunctionRun, linker: Linker) -> _Transfer | None:
@@ -176,7 +184,8 @@ class _Transfer:
         function = self.run.function
         if function.kind == "constructor":
             return
-        for member in sorted({one for outcome in self.outcomes for one in self._taken(outcome)}):
+        taken = {one for outcome in self.outcomes for one in self._taken(outcome)}
+        for member in sorted(taken - self.objects):
             mine: Location = ("this", f".{member}")
             if mine in self.run.tested or any(self._is_kept(mine, one) for one in self.outcomes):
                 continue
