@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, LaunchSite, RoundedGrid
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.source import Span
 from cudalint_rules._launch_limits import refused_arguments, refused_configuration
 from cudalint_rules._shared_memory import kernel_step
 from cudalint_rules._wording import quoted
@@ -109,29 +110,33 @@ class InvalidLaunch(FunctionRule):
 
     def _exchanged(self, facts: FunctionFacts, launch: LaunchSite) -> Finding:
         blocks, most = launch.grid[0] or 1, self.limits.threads_per_block
-        return self.finding(
+        return self._advice(
             f"{quoted(launch.kernel_name)} is launched with {blocks} blocks of "
             f"{quoted(launch.divided)} threads, an amount divided by {blocks} and rounded up: "
             f"beyond {blocks * most} these are more than {most}, which are refused; were the grid "
             "and the block exchanged?",
-            filename=facts.filename,
-            span=launch.span,
-            function=facts.function,
-            subject=launch.kernel_name,
-            severity=Severity.WARNING,
-            confidence=Confidence.LOW,
-            advised=True,
+            facts,
+            launch.kernel_name,
+            launch.span,
         )
 
     def _rounded(self, facts: FunctionFacts, grid: RoundedGrid) -> Finding:
-        return self.finding(
+        return self._advice(
             f"{quoted(grid.kernel)} is launched with {quoted(grid.quotient)} blocks, rounded down: "
             f"what is left of {quoted(grid.amount)} gets no thread unless the kernel goes on in "
             "strides, and what it should write stays as it was; round up",
+            facts,
+            grid.kernel,
+            grid.span,
+        )
+
+    def _advice(self, message: str, facts: FunctionFacts, kernel: str, span: Span) -> Finding:
+        return self.finding(
+            message,
             filename=facts.filename,
-            span=grid.span,
+            span=span,
             function=facts.function,
-            subject=grid.kernel,
+            subject=kernel,
             severity=Severity.WARNING,
             confidence=Confidence.LOW,
             advised=True,

@@ -22,7 +22,7 @@ from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts
 from cudalint.analysis.interpreter.exits import is_outside
-from cudalint.analysis.queries.copies import released_members
+from cudalint.analysis.queries.destructor_releases import released_members
 from cudalint.analysis.queries.member_table import member_of
 from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.callgraph import CallGraph

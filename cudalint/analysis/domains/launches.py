@@ -58,14 +58,14 @@ class Launches(Domain):
     def _launch(self, run: FunctionRun, launch: Launch, state: State) -> None:
         """Its configuration is known as far as it is constant."""
         shared = run.evaluator.value(launch.shared, state) if launch.shared is not None else ZERO
-        grid, block = (
-            _raised(_extent(run, one, state), launch.least) for one in (launch.grid, launch.block)
-        )
+        along = [dimensions(run, one, state) for one in (launch.grid, launch.block)]
+        grid, block = (_raised(_constant(one), launch.least) for one in along)
         key = launch.kernel_key
         if launch.through is not None:
             held = run.evaluator.value(launch.through, state)
             key = held.key if isinstance(held, FunctionValue) else None
-        _record(run, launch.kernel, key, launch, grid, block, shared, state)
+        divided = _divided(run, launch, *along)
+        _record(run, launch.kernel, key, launch, grid, block, shared, state, divided)
 
     def modelled(
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
@@ -91,6 +91,7 @@ def _record(
     block: Extent,
     shared: Value,
     state: State,
+    divided: str = "",
 ) -> None:
     kernel = run.symbols.kernel(key, name, run.filename)
     warps: int | None = None
@@ -116,14 +117,13 @@ def _record(
             argument_spaces=spaces,
             warps=warps,
             staged=staged,
-            divided=_divided(run, operation, state) if isinstance(operation, Launch) else "",
+            divided=divided,
         ),
     )
 
 
-def _divided(run: FunctionRun, launch: Launch, state: State) -> str:
+def _divided(run: FunctionRun, launch: Launch, grid: Dimensions, block: Dimensions) -> str:
     """A block that is an amount divided by the grid and rounded up, as a grid is by the block."""
-    grid, block = (dimensions(run, one, state) for one in (launch.grid, launch.block))
     blocks, threads = integer(grid[0]), block[0]
     alone = all(integer(one) == 1 for one in (*grid[1:], *block[1:]))
     if run.python or not alone or blocks is None or blocks < _WARP or threads is None:
@@ -214,7 +214,11 @@ def dimensions(run: FunctionRun, expression: Expression, state: State) -> Dimens
 
 
 def _extent(run: FunctionRun, expression: Expression, state: State) -> Extent:
-    x, y, z = (None if one is None else integer(one) for one in dimensions(run, expression, state))
+    return _constant(dimensions(run, expression, state))
+
+
+def _constant(along: Dimensions) -> Extent:
+    x, y, z = (None if one is None else integer(one) for one in along)
     return (x, y, z)
 
 

@@ -9,20 +9,21 @@ are out of sight, or the object outlives them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import Outcome
-from cudalint.analysis.facts import Misuse, MisuseKind, Site
-from cudalint.analysis.interpreter.exits import MOST_WRITES
-from cudalint.analysis.queries.member_table import Members, Table
+from cudalint.analysis.facts import Misuse, MisuseKind
+from cudalint.analysis.queries.destructor_releases import released_members
+from cudalint.analysis.queries.member_table import Table, named_in
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.summaries import Linker
-from cudalint.analysis.values.values import Const, Input, Location, Operation
+from cudalint.analysis.values.values import Location
+from cudalint.findings.finding import Step
 from cudalint.program import THIS, Member, Variable
 
 
@@ -30,18 +31,25 @@ def left_dangling(table: Table, linker: Linker) -> dict[str, list[Misuse]]:
     """By function: what it releases of an object and leaves there."""
     found: dict[str, list[Misuse]] = {}
     for members in table.values():
-        for name, end in _always_released(members):
-            for release, run in _leaving(members, name):
-                if _is_called_elsewhere(run, linker):
-                    misuse = Misuse(
-                        MisuseKind.LEFT,
-                        _written(release.location),
-                        release.api,
-                        release.step.span,
-                        (release.step, end.step),
-                        at_end=Site(end.step.filename, end.step.span, members.record.name),
-                    )
-                    found.setdefault(run.function.key, []).append(misuse)
+        ends = released_members(linker, members.record, always=True) if members.releases else {}
+        told: set[tuple[str, Location]] = set()
+        for member, release, run in members.releases:
+            place = run.function.key, release.location
+            if member not in ends or place in told or not _leaves(run, release):
+                continue
+            if _is_called_elsewhere(run, linker):
+                told.add(place)
+                name, end = _written(release.location), ends[member]
+                again = Step(end.filename, end.span, f"`{name}` is released again by {end.text}")
+                misuse = Misuse(
+                    MisuseKind.LEFT,
+                    name,
+                    release.api,
+                    release.step.span,
+                    (release.step, again),
+                    at_end=replace(end, text=members.record.name),
+                )
+                found.setdefault(run.function.key, []).append(misuse)
     return found
 
 
@@ -50,49 +58,35 @@ def _written(member: Location) -> str:
     return "".join(map(str, member[1:])).removeprefix(".")
 
 
-def _always_released(members: Members) -> Iterator[tuple[str, InputRelease]]:
-    """What the destructor releases on each way, unless it is null."""
-    told: set[str] = set()
-    for member, release, run in members.releases:
-        own = run.function.kind == "destructor" and run.function.record == members.record.key
-        returns = [one for one in run.outcomes if one.kind == "return"]
-        if (
-            own
-            and member not in told
-            and run.complete
-            and "[" not in member
-            and all(_releases(one, release.location) or _is_null(one, release) for one in returns)
-        ):
-            told.add(member)
-            yield member, release
+def _leaves(run: FunctionRun, release: InputRelease) -> bool:
+    """Whether a method releases a member itself, on some way, and always leaves it as it was. What
+    a pointer of the object leads to may be another's by then."""
+    if run.function.kind != "method" or not run.complete or release.location[0] != "this":
+        return False
+    if release.cut or release.asked or release.step.filename != run.filename:
+        return False
+    if not _is_named(run, release) or _deletes_itself(run):
+        return False
+    member = release.location
+    ways = [
+        one
+        for one in run.outcomes
+        if one.kind == "return" and one.failure is None and one.releases(member)
+    ]
+    return bool(ways) and not any(_writes(one, member) for one in ways)
 
 
-def _leaving(members: Members, name: str) -> Iterator[tuple[InputRelease, FunctionRun]]:
-    """The methods that release a member on some way and leave it as it was."""
-    told: set[tuple[str, Location]] = set()
-    for member, release, run in members.releases:
-        place = run.function.key, release.location
-        if (
-            member != name
-            or run.function.kind != "method"
-            or release.location[0] != "this"  # what a pointer of its leads to may be another's
-            or place in told
-            or not run.complete
-            or _deletes_itself(run)
-            or release.cut
-            or release.asked
-            or all(run.models.families[family].managed for family in release.families)
-            or release.step.filename != run.filename
-        ):
-            continue
-        ways = [
-            one
-            for one in run.outcomes
-            if one.kind == "return" and one.failure is None and _releases(one, release.location)
-        ]
-        if ways and not any(_writes(one, release.location) for one in ways):
-            told.add(place)
-            yield release, run
+def _is_named(run: FunctionRun, release: InputRelease) -> bool:
+    """Whether a call that names the member, or the object, releases it: not the end of a local that
+    was made a copy of it."""
+    for _, call in calls(run.function):
+        if call.span == release.step.span:
+            given = [one.value for one in call.arguments]
+            parts = named_in(run, [*given, call.receiver] if call.receiver else given)
+            own = Member(THIS, str(release.location[1]).removeprefix("."))
+            if call.receiver == THIS or own in parts:
+                return True
+    return False
 
 
 def _deletes_itself(run: FunctionRun) -> bool:
@@ -104,32 +98,10 @@ def _deletes_itself(run: FunctionRun) -> bool:
     )
 
 
-def _releases(outcome: Outcome, member: Location) -> bool:
-    return any(one.location == member for one in outcome.released)
-
-
 def _writes(outcome: Outcome, member: Location) -> bool:
-    """Whether it, or the object that it is a part of, gets something else, for all that is told."""
-    if len(outcome.writes) >= MOST_WRITES:
-        return True  # the rest is not told
+    """Whether it, or the object that it is a part of, gets something else."""
     places = [place for place, _ in outcome.writes] + [one.location for one in outcome.handed_out]
     return any(member[: len(place)] == place for place in (*places, *outcome.stored))
-
-
-def _is_null(outcome: Outcome, release: InputRelease) -> bool:
-    """Whether a way is taken where there is nothing to release."""
-    member = Input(release.location)
-    for condition, truth in outcome.conditions:
-        if condition == member and not truth:
-            return True
-        match condition:
-            case Operation("==", (left, Const(value))) if left == member and not value and truth:
-                return True
-            case Operation("!=", (left, Const(value))) if left == member and not value:
-                return not truth
-            case _:
-                pass
-    return False
 
 
 def _is_called_elsewhere(run: FunctionRun, linker: Linker) -> bool:

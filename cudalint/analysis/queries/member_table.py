@@ -426,13 +426,13 @@ def _handed_over(run: FunctionRun, linker: Linker) -> set[tuple[str, str]]:
         if call.kind in ("function", "macro", "method") and not (
             run.models.lookup(call.name) or linker.definition(call.key, run.filename)
         ):
-            for part in _named_in(run, [one.value for one in call.arguments]):
+            for part in named_in(run, [one.value for one in call.arguments]):
                 of, name = member_in(part, run.function, run.program, linker) or (None, "")
                 found |= {(of, name)} if of is not None else set()
     return found
 
 
-def _named_in(run: FunctionRun, expressions: list[Expression]) -> list[Expression]:
+def named_in(run: FunctionRun, expressions: list[Expression]) -> list[Expression]:
     """The places that expressions name: ``ports`` and ``.device`` for ``ports[0].device``, also
     where an operator of its class gives the element."""
 

@@ -99,7 +99,7 @@ def declared_under(text: str) -> Conditional:
 
 def needed(text: str, headers: Mapping[str, Conditional]) -> frozenset[str]:
     """The macros under which alone its headers declare names that a file uses on no such
-    condition, and does not declare: whoever compiles it has them defined. ``headers``: by name."""
+    condition, and does not declare: whoever compiles it has them defined. ``headers``: by path."""
     under: dict[str, set[str]] = defaultdict(set)
     for header in headers.values():
         for macro, declared in header.under.items():
@@ -118,17 +118,22 @@ def needed(text: str, headers: Mapping[str, Conditional]) -> frozenset[str]:
     for macro, names in under.items():
         if macro.partition("=")[0] in defined:
             continue
-        within = {name: headers[name] for name in names & headers.keys() - always}
+        included = names - always
+        within = {path: one for path, one in headers.items() if _last(path) in included}
         elsewhere = always
         if within:
             names = names.union(*(one.defined for one in within.values()))
-            others = (one.always for name, one in headers.items() if name not in within)
+            others = (one.always for path, one in headers.items() if path not in within)
             elsewhere = frozenset[str]().union(*others)
         lacking = {name for name in names & words - elsewhere if not _TOOLKIT.match(name)}
         used = {word for line, around in lines if macro not in around for word in line & lacking}
         if len(used) >= _ENOUGH:
             found.add(macro)
     return frozenset(found)
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 class _Branch(NamedTuple):

@@ -168,7 +168,7 @@ class _Reader:
         self._project += [f"--no-system-header-prefix={name}" for name in sorted(includes.own)]
         given = {one.partition("=")[0] for one in (*options.defines, *options.undefines)}
         self._headers = sorted({*includes.headers} - {*includes.unreadable})
-        declared = {one.rpartition("/")[2]: _declared_under(one) for one in self._headers}
+        declared = {one: _declared_under(one) for one in self._headers}
         asked = sorted({*asked_for(text), *options.defined_together, *needed(text, declared)})
         self._project += [f"-D{one}" for one in asked if one.partition("=")[0] not in given]
         self._unsaved = {path: _encoded(other) for path, other in options.unsaved}

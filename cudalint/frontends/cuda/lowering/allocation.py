@@ -46,7 +46,8 @@ def new(context: Context, cursor: Cursor) -> Expression:
     count = context.expression(operands.pop(0)) if is_array and operands else None
     if place is not None:  # nothing is allocated
         return _new_object(context, operands, place, element, span)
-    target = allocate(context, cursor, type_, count, "new[]" if is_array else "new", text)
+    may_throw = False if "nothrow" in text else None
+    target = allocate(context, cursor, type_, count, "new[]" if is_array else "new", may_throw)
     return _new_object(context, operands, target, element, span)
 
 
@@ -56,7 +57,7 @@ def allocate(
     pointer: Type,
     count: Expression | None = None,
     keyword: str = "new",
-    text: str = "",
+    may_throw: bool | None = None,
 ) -> Expression:
     """Emit the call of the allocation function for what a type points to; the pointer to it."""
     element = pointer.pointee or Type("")
@@ -69,7 +70,7 @@ def allocate(
             context.positions.span(cursor),
             target,
             kind="operator",
-            may_throw=False if "nothrow" in text else None,
+            may_throw=may_throw,
             template_bytes=element.bytes,
             expansion=context.positions.macro(cursor),
         )
