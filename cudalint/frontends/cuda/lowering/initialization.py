@@ -51,7 +51,7 @@ def initialize(
     if construction is not None:
         construct(context, construction, place, declares)
         return
-    if _is_list(context, value):
+    if _is_list(context, value) or _constructs(context, value, type_):
         arguments = values_of(value)
         if type_ is not None and type_.kind == "record":
             construct_dependent(context, place, type_, lower_arguments(context, arguments), span)
@@ -119,6 +119,19 @@ def _is_list(context: Context, value: Cursor) -> bool:
     return bool(
         value._kind_id == Kind.UNEXPOSED
         and context.library.type(value)._kind_id == TypeKind.INVALID
+    )
+
+
+def _constructs(context: Context, value: Cursor, type_: Type | None) -> bool:
+    """Whether braces hold the arguments of a constructor: of a library's class that depends on a
+    template, as ``std::unique_ptr<T, Free> owner{pointer, free}``."""
+    return (
+        value._kind_id == Kind.INITIALIZERS
+        and type_ is not None
+        and type_.kind == "record"
+        and type_.bytes is None
+        and type_.record not in context.unit.records
+        and bool(values_of(value))
     )
 
 
