@@ -94,11 +94,13 @@ def delete(
     if is_null(state, value):
         return [state]
     made = objects.class_in(value, state)
-    ways = [(made, state)]
     if call.record is None:
         return [state]  # numbers and pointers: nothing else ends with them
     if made is None and run.symbols.is_polymorphic(call.record):
         ways = by_class(run, place, call.record, state, str)
+    else:
+        is_known = run.symbols.record(call.record, run.filename) is not None
+        ways = [(made or (call.record if is_known else None), state)]
     destruction = run.symbols.memo(Destruction)
     ends: list[list[State]] = []
     for record, one in ways:
