@@ -105,11 +105,30 @@ class CheckpointOnDevice(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the loads that leave the device to the file."""
         for load in facts.lifetimes.checkpoints if facts.lifetimes else ():
-            if load.own or not facts.is_test:
+            if load.onto:
+                yield self._kept(load, facts)
+            elif load.own or not facts.is_test:
                 yield self._finding(load, facts)
 
+    def _kept(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
+        where = f"map_location={load.told}"
+        return self.finding(
+            f"{load.api} with `{where}`: `{load.name}` stays there beside what it fills on line "
+            f"{load.used.span.row} while the function goes on to work with that; pass "
+            f'`map_location="cpu"`, or delete it then',
+            filename=facts.filename,
+            span=load.span,
+            function=facts.function,
+            subject=load.name,
+            steps=steps_at((load.used,), _STEPS["restored"]),
+            severity=Severity.INFO if facts.is_test else None,
+            confidence=Confidence.LOW,
+            repair=SetKeyword(load.span, "map_location", '"cpu"', safe=False),
+            advised=True,
+        )
+
     def _finding(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
-        missing = "a `map_location` of `None`" if load.explicit else "no `map_location`"
+        missing = "a `map_location` of `None`" if load.told else "no `map_location`"
         what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
         where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
         use = _USES[load.use] if load.placed or load.use != "restored" else _UNPLACED

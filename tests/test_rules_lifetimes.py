@@ -68,7 +68,7 @@ def test_a_retry_names_the_call_the_exception_and_the_way_out() -> None:
 
 
 def test_a_checkpoint_of_unknown_origin_is_only_a_guess() -> None:
-    checkpoint = CheckpointLoad("torch.load", at(5), "%1", False, site(9, ""))
+    checkpoint = CheckpointLoad("torch.load", at(5), "%1", None, site(9, ""))
     found = only(CheckpointOnDevice, having(checkpoints=(checkpoint,)))
     assert found.confidence is Confidence.LOW
     assert found.severity is Severity.INFO
@@ -79,11 +79,21 @@ def test_a_checkpoint_of_unknown_origin_is_only_a_guess() -> None:
 
 
 def test_a_checkpoint_that_was_written_from_a_device_is_a_warning() -> None:
-    checkpoint = CheckpointLoad("torch.load", at(5), "state", True, site(9, ""), own=True)
+    checkpoint = CheckpointLoad("torch.load", at(5), "state", "None", site(9, ""), own=True)
     found = only(CheckpointOnDevice, having(checkpoints=(checkpoint,)))
     assert found.severity is Severity.WARNING
     assert found.confidence is Confidence.HIGH
     assert "the GPU that it was saved from" in found.message
+
+
+def test_a_checkpoint_on_the_device_is_told_where_it_is_kept() -> None:
+    load = CheckpointLoad("torch.load", at(5), "state", "device", site(9, ""), onto=True)
+    found = only(CheckpointOnDevice, having(checkpoints=(load,)))
+    assert found.confidence is Confidence.LOW
+    assert found.severity is Severity.WARNING
+    assert "`map_location=device`: `state` stays there beside what it fills on line 9" in (
+        found.message
+    )
 
 
 def hold(**more: Any) -> IdleHold:

@@ -44,14 +44,15 @@ class NeededOnDevice:
 
 @dataclass(frozen=True)
 class CheckpointLoad:
-    """Weights read from a file, with nothing said of where they go."""
+    """Weights read from a file, with nothing said of where they go, or onto the device of what they
+    fill."""
 
     api: str
     span: Span
     name: str
     """What the result is first stored in."""
-    explicit: bool
-    """``map_location=None`` stands there."""
+    told: str | None
+    """The ``map_location`` as it is written, ``None`` among others; ``None``: there is none."""
     used: Site
     """Where the weights are used."""
     use: CheckpointUse = "restored"
@@ -65,6 +66,9 @@ class CheckpointLoad:
     """What is filled was moved to a device before."""
     brief: bool = False
     """They are dropped before anything is computed with them."""
+    onto: bool = False
+    """They are loaded onto the device that what they fill is on, and kept while the work goes on:
+    ``told`` says so."""
     needed: NeededOnDevice | None = None
     """What else the file held, where it must go to the device."""
 

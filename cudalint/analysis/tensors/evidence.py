@@ -7,7 +7,7 @@ from cudalint.analysis.shape.arguments import named_constant
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.knowledge import Known
-from cudalint.analysis.tensors.lattice import Gradient, Recording, Value
+from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.records import (
     RETURNED,
     Evidence,
@@ -156,7 +156,8 @@ class _Gathering:
             call = record.operation
             receiver = getattr(call, "receiver", None)
             return any(operand.may_attach or operand.tensorlike for operand in record.operands) or (
-                receiver is not None and place(receiver) in self.called
+                receiver is not None
+                and (place(receiver) in self.called or record.operands[0].kind == Kind.MODULE)
             )
         return False
 

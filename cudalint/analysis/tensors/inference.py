@@ -13,7 +13,7 @@ from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.adapting import computes_gradients
-from cudalint.analysis.tensors.consumption import Fate, fate
+from cudalint.analysis.tensors.consumption import Fate, consumption, fate
 from cudalint.analysis.tensors.frozen import calls_frozen, may_freeze
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import (
@@ -93,7 +93,10 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         model = place(call.receiver) or ""
     evaluated = _evaluation(view, model, origin)
     callers = [] if loops or trains or is_method else _looping(view)
-    if not (loops or callers) or evaluated is None or _is_differentiated(view, origin):
+    if evaluated is None or _is_differentiated(view, origin):
+        return None
+    again = bool(loops or callers)
+    if not (again or (not trains and _is_detached_at_last(view, call))):
         return None
     name = _written(view, call)
     model_text = model.replace("this.", "self.")
@@ -105,7 +108,7 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         called_by=callers[0].caller.name if callers else "",
         in_sight=not (is_method or callers)
         and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
-        certain=not is_method or is_run(view, call, record),
+        certain=again and (not is_method or is_run(view, call, record)),
         trained_beside=_is_trained_beside(view, record, evaluated),
         on_device=view.may_use_device,
         steps=(
@@ -196,7 +199,10 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
     loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
     callers = [] if loops else _looping(view)
     large = bool(view.transfer.told_by_keyword(call).kind)
-    if not (loops or callers or large) or fate(view, _made_by(view, call)) != Fate.NUMBERS:
+    if loops or callers or large:
+        if fate(view, _made_by(view, call)) != Fate.NUMBERS:
+            return None
+    elif not _is_detached_at_last(view, call):
         return None
     said = "the call is recorded for gradients"
     return RecordedInference(
@@ -206,10 +212,20 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         loop=loops[0].site if loops else None,
         called_by=callers[0].caller.name if callers else "",
         in_sight=False,
-        certain=is_for_inference(view, record),
+        certain=bool(loops or callers or large) and is_for_inference(view, record),
         on_device=view.may_use_device,
         steps=(Step(view.function.filename, call.span, said), *_steps(callers)),
     )
+
+
+def _is_detached_at_last(view: View, call: Call) -> bool:
+    """Whether nothing but numbers and detached tensors is made of what a call returns, and something
+    is there to detach them: whoever wrote that knows that they have a graph."""
+    made = _made_by(view, call)
+    if fate(view, made) != Fate.NUMBERS:
+        return False
+    ends = consumption(view, made).ends
+    return any(end.effect is not None and end.effect.detaches for end in ends)
 
 
 def _is_read(view: View, call: Call) -> bool:

@@ -214,16 +214,17 @@ class Values:
         kind = join_all(values).kind & ~Kind.NUMBER
         if all(value.kind & Kind.NUMBER for value in values) or not kind:
             kind |= Kind.NUMBER
+        origins = frozenset().union(*(value.origins for value in values))
         known = [value for value in values if value.kind != Kind.OTHER or value.tensorlike]
         if known and all(value.is_number for value in known):
-            # A number times an unknown argument: a number, as far as anybody can see.
-            return NUMBER
+            # A number times an unknown argument: a number, unless its gradient is computed.
+            return replace(NUMBER, gradient=gradient, origins=origins)
         return Value(
             kind,
             gradient,
             device,
             Recording.NOTHING,
-            frozenset().union(*(value.origins for value in values)),
+            origins,
             any(value.tensorlike for value in values),
             any(value.large for value in values),
         )

@@ -44,6 +44,17 @@ def is_brief(
     )
 
 
+def is_held(function: Function, load: Call, used: At, symbols: Symbols) -> bool:
+    """Whether a variable keeps what was loaded while the function goes on to work with what was
+    filled from it."""
+    target, flow = load.target, symbols.flow(function)
+    if not isinstance(target, Variable) or not is_shown(render(target)):
+        return False
+    if _is_deleted(flow, target.symbol) or len(flow.definitions[target.symbol]) > 1:
+        return False
+    return _works_on(function, used, target.symbol, flow, symbols)
+
+
 def _calls_any(program: Program, is_meant: Callable[[Call], bool]) -> bool:
     return any(is_meant(call) for function in program.functions for _, call in calls(function))
 

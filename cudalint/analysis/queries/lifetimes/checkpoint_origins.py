@@ -22,6 +22,7 @@ from cudalint.program import (
     Function,
     Program,
     Variable,
+    render,
     variables,
     walk,
 )
@@ -156,6 +157,22 @@ def is_placed(restore: Call, function: Function, symbols: Symbols) -> bool:
         module.startswith("this")
         and any(module in _placed(other, symbols) for other in symbols.class_methods(function))
     )
+
+
+def is_placed_on(where: Expression, restore: Call, function: Function, symbols: Symbols) -> bool:
+    """Whether the device that an expression names is the one that a module was made for, or moved
+    to, before a function restores its weights."""
+    module, written = place(restore.receiver), render(where)
+    placements, placed = Placements(function, symbols), set[str | None]()
+    for at in operations(function):
+        operation = at.operation
+        if isinstance(operation, Assign) and root(operation.value) in placed:
+            placed.add(place(operation.target))
+        elif isinstance(operation, Call) and operation.span < restore.span:
+            given = {render(argument.value) for argument in operation.arguments}
+            if written in given and placements.told_by(operation) in ("device", "asked"):
+                placed |= {place(operation.receiver), place(operation.target)}
+    return module is not None and module in placed
 
 
 def _placed(function: Function, symbols: Symbols, row: int | None = None) -> set[str | None]:

@@ -8,9 +8,10 @@ from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.checkpoint_elements import needed_on_device
 from cudalint.analysis.queries.lifetimes.checkpoint_files import is_another_file, is_written_here
-from cudalint.analysis.queries.lifetimes.checkpoint_keeping import is_brief
+from cudalint.analysis.queries.lifetimes.checkpoint_keeping import is_brief, is_held
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     is_placed,
+    is_placed_on,
     written_elsewhere,
     written_here,
 )
@@ -42,7 +43,7 @@ def checkpoints(
     function: Function, program: Program, symbols: Symbols, models: ApiModels
 ) -> tuple[CheckpointLoad, ...]:
     """The loads of weights in a function that leave the device to the file."""
-    found = []
+    found = list(_onto_devices(function, program, symbols, models))
     for at, call, where in _undirected(function, symbols, models):
         use = use_of(function, call, program, symbols) or _beside(function, call, symbols)
         if use is None:
@@ -61,7 +62,7 @@ def checkpoints(
                 api=call.name,
                 span=call.span,
                 name=render(call.target) if call.target is not None else "",
-                explicit=where is not None,
+                told=None if where is None else "None",
                 used=Site(use.function.filename, by.span, by.name if isinstance(by, Call) else ""),
                 use=use.how,
                 own=use.how == "restored"
@@ -81,19 +82,47 @@ def _place(function: Function, operation: Operation) -> At:
     return next(at for at in operations(function) if at.operation is operation)
 
 
+def _onto_devices(
+    function: Function, program: Program, symbols: Symbols, models: ApiModels
+) -> Iterator[CheckpointLoad]:
+    """The loads onto the device of what they fill that are kept while the function goes on to work
+    with that."""
+    for _, call, where in _loads(function, symbols, models):
+        target = call.target
+        if where is None or target is None or _is_nowhere(where, function, symbols):
+            continue
+        use = use_of(function, call, program, symbols)
+        by = use.operation if use is not None and use.function is function else None
+        if use is None or use.how != "restored" or not isinstance(by, Call):
+            continue
+        if is_placed_on(where, by, function, symbols) and is_held(
+            function, call, _place(function, by), symbols
+        ):
+            used = Site(function.filename, by.span, by.name)
+            yield CheckpointLoad(
+                call.name, call.span, render(target), render(where), used, onto=True
+            )
+
+
 def _undirected(
     function: Function, symbols: Symbols, models: ApiModels
 ) -> Iterator[tuple[At, Call, Expression | None]]:
     """The loads without a word on where what they read goes, with what gives them ``None``."""
+    for at, call, where in _loads(function, symbols, models):
+        if where is None or _is_nowhere(where, function, symbols):
+            yield at, call, where
+
+
+def _loads(
+    function: Function, symbols: Symbols, models: ApiModels
+) -> Iterator[tuple[At, Call, Expression | None]]:
+    """The loads of weights where there is a device, with what says where they go."""
     for at, call in calls(function):
         effect = models.lifetime_effect(call.name)
         if effect is None or effect.loads is None or given(call).cut:
             continue
-        if at.block in without_device(symbols.flow(function), models.asks_device):
-            continue  # it fails there, or the file is the CPU's
-        where = argument(call, effect.loads)
-        if where is None or _is_nowhere(where, function, symbols):
-            yield at, call, where
+        if at.block not in without_device(symbols.flow(function), models.asks_device):
+            yield at, call, argument(call, effect.loads)  # else it fails, or the file is the CPU's
 
 
 def _beside(function: Function, load: Call, symbols: Symbols) -> Use | None:
