@@ -25,7 +25,8 @@ class DeviceListGrowthRule(FunctionRule):
     joins on the device for its caller; with low confidence, such a list of whatever else, and a
     list of the module that a function adds the tensors to which it is given. As an `info`, what is
     joined for the caller, labels and predictions that one loop collects, and whatever hangs on no
-    graph: how many bytes each has is not known.
+    graph: how many bytes each has is not known. So is a tensor that a loop does nothing with but to
+    copy it, with one more part behind, into a larger one.
 
     ## Why is this bad?
 
@@ -99,6 +100,13 @@ def _repair(growth: DeviceListGrowth) -> KeepOnHost | None:
 
 
 def _message(growth: DeviceListGrowth) -> str:
+    if growth.copied and growth.loop is not None:
+        return (
+            f"each iteration of the loop at line {growth.loop.span.row} copies all of "
+            f"{quoted(growth.place)} into a larger one on the device: both are held, and no block "
+            "that is freed is large enough for the next; collect the parts in a list, on the host "
+            "if they go there, and join them once"
+        )
     if growth.queued:
         return (
             f"{quoted(growth.name)} is kept in {quoted(growth.place)} as it is given, on its "

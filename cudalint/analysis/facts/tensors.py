@@ -94,7 +94,7 @@ class RecordedInference:
 
 @dataclass(frozen=True)
 class DeviceListGrowth:
-    """Device tensors collected in a list, one per iteration."""
+    """Device tensors collected in a list, or in a tensor, one per iteration."""
 
     name: str
     place: str
@@ -110,6 +110,8 @@ class DeviceListGrowth:
     """They are not joined first; other ways may take them elsewhere."""
     unsure: bool = False
     """Where it comes from does not say that it is on the device: no model out of training."""
+    copied: bool = False
+    """It is no list: each iteration copies all of it into a larger tensor."""
     queued: bool = False
     """A list of the module, which a function adds what it is given to; ``joined``: what goes
     through it."""

@@ -53,6 +53,7 @@ def _tensor_facts(
         return {}
     from cudalint.analysis.tensors.growth import growths
     from cudalint.analysis.tensors.inference import recorded
+    from cudalint.analysis.tensors.recopied import recopied
     from cudalint.analysis.tensors.remembered import remembered
     from cudalint.analysis.tensors.retained import retained_graphs
     from cudalint.analysis.tensors.retention import retentions
@@ -70,7 +71,8 @@ def _tensor_facts(
             continue
         view = View(known, solution, run)
         kept = (*retentions(view), *remembered(view))
-        facts = TensorFacts(kept, recorded(view), growths(view), retained_graphs(view))
+        grown = (*growths(view), *recopied(view))
+        facts = TensorFacts(kept, recorded(view), grown, retained_graphs(view))
         facts = _one_each(facts)
         if facts != TensorFacts():
             found[known.function.filename, known.function.span] = (known.function, facts)

@@ -219,8 +219,8 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
 
 
 def _is_detached_at_last(view: View, call: Call) -> bool:
-    """Whether nothing but numbers and detached tensors is made of what a call returns, and something
-    is there to detach them: whoever wrote that knows that they have a graph."""
+    """Whether nothing but numbers and detached tensors is made of what a call returns, and there is
+    something to detach them: whoever wrote that knows that they have a graph."""
     made = _made_by(view, call)
     if fate(view, made) != Fate.NUMBERS:
         return False

@@ -66,6 +66,7 @@ class TensorRun:
                 scan.calls_backward
                 or scan.evaluates
                 or scan.inserts
+                or scan.joins
                 or scan.calls_model
                 or (scan.adds and (scan.lets_go or self._has_buffers(known.function)))
                 or self.hook(known.function) - {"each_batch"}

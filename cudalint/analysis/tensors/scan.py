@@ -31,6 +31,8 @@ class Scan:
     """Members that modules save with their weights, and do not train."""
     calls_backward: bool = False
     inserts: bool = False
+    joins: bool = False
+    """It joins something with others, in its place."""
     adds: bool = False
     """It adds to something, in place or not."""
     lets_go: bool = False
@@ -100,6 +102,8 @@ def _scan_call(
         found.calls_backward |= effect.backward is not None
         found.steps |= effect.steps
         found.adds |= effect.accumulates
+        parts = call.arguments[0].value if effect.concatenates and call.arguments else None
+        found.joins |= isinstance(parts, Tuple) and target in map(place, parts.items)
         found.lets_go |= receiver is not None and effect.gradient == "detached"
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
         found.makes_unrecorded |= named(call, effect.unrecorded) is not None

@@ -256,11 +256,13 @@ class _Names:
 
 
 def _tells(function: Function, handler: Handler, models: ApiModels) -> bool:
-    """Whether a handler of exceptions that nothing here knows says itself that it was the
-    memory."""
+    """Whether a handler of exceptions that nothing here knows, or of any, says itself that it was
+    the memory."""
     default = models.lifetime_effect("builtins.BaseException")
     messages = {default.message} if default is not None and default.message else set()
-    return not any(kind.startswith("builtins.") for kind in handler.kinds) and any(
+    known = [kind for kind in handler.kinds if kind.startswith("builtins.")]
+    effects = [models.lifetime_effect(kind) for kind in known]
+    return all(effect is not None and effect.message for effect in effects) and any(
         is_within(call.span, handler.body)
         and any(_says(one.value, messages, models) for one in call.arguments)
         for _, call in calls(function)
