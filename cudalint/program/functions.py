@@ -284,6 +284,8 @@ class Function(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where they stand, in the same order (Python)."""
     returns: Type | None = None
     in_macro: bool = False
+    for_device: bool = False
+    """Code of the device may call it too (``__host__ __device__``)."""
     named_by: Literal["any", "file", "instances", "project"] = "any"
     """Who can call it: ``file``: only what stands in its file, or includes that (``static``, an
     unnamed namespace); ``instances``: it is the pattern of a template, or of a member of one;

@@ -15,7 +15,7 @@ from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.shape.walk import space_of_device
 from cudalint.analysis.tensors.consumption import Fate, fate
 from cudalint.analysis.tensors.keeping import Keeping, is_container, keepings
-from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
+from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import ends_in_callers
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.view import Loop, View
@@ -80,7 +80,17 @@ def _is_computed(view: View, value: Value) -> bool:
 
     origins = closure(value.origins, made_from)
     made = [view.records[one] for one in origins if one in view.records]
-    return any(one.runs_module for one in made)
+    return any(one.runs_module or _runs_part(view, one) for one in made)
+
+
+def _runs_part(view: View, record: Record) -> bool:
+    """Whether a call is of a module in a module, or of a method of one."""
+    call = record.operation
+    if record.form is not Form.CALL or record.effect is not None or not isinstance(call, Call):
+        return False
+    receiver = place(call.receiver)
+    known = view.run.kind_of(view.function, receiver) if receiver is not None else None
+    return known is not None and known.kind == Kind.MODULE
 
 
 def _is_given(view: View, value: Value) -> bool:
@@ -203,7 +213,11 @@ def _is_fetched(record: Record) -> bool:
 def _is_inferred(view: View, value: Value) -> bool:
     """Whether a value comes from a model that may be on a device, and has no graph."""
     own = view.run.is_module(view.function.record or "")
-    if value.gradient != Gradient.DETACHED or not (own or view.may_use_device):
+    if not (own or view.may_use_device):
+        return False
+    made = [view.records.get(origin) for origin in value.origins]
+    unrecorded = all(one is not None and one.recording == Recording.OFF for one in made)
+    if value.gradient != Gradient.DETACHED and not (made and unrecorded):
         return False
     return _is_computed(view, value)
 

@@ -15,6 +15,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
 from cudalint.analysis.shape.arguments import bindings
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.shape.operations import terminal
 from cudalint.analysis.shape.subjects import Subjects
@@ -115,6 +116,13 @@ def _loads(run: FunctionRun, access: Access, state: State) -> bool:
     return kind is not None and kind.kind not in decays
 
 
+def _runs_on_host(run: FunctionRun) -> bool:
+    """Whether a function is one of the host: where code of the device may call it too, whether one
+    of the host does."""
+    sites = run.symbols.memo(CallGraph).sites(identity(run.function))
+    return not run.function.for_device or any(not site.caller.for_device for site in sites)
+
+
 def _host_access(
     run: FunctionRun,
     pointer: Pointer,
@@ -124,6 +132,8 @@ def _host_access(
     through: str,
     steps: tuple[Step, ...] = (),
 ) -> None:
+    if not _runs_on_host(run):
+        return
     acquired = run.log(Recorder).records[pointer.resource.origin].acquired
     home, where = acquired.from_callee or (acquired.filename, acquired.span)
     made = Step(home, where, f"`{acquired.shown}` is device memory from {acquired.api}")

@@ -96,7 +96,7 @@ def _within(
         case Binary(operator=operator, left=left, right=right):
             if python and operator not in ("is", "in", "&&", "||") and _is_value(left, right):
                 for side in (left, right):
-                    if isinstance(side, Variable):
+                    if isinstance(side, Variable | Member):
                         yield Access(expression, side, False)
             yield from _within(left, python)
             yield from (_perhaps if operator in ("&&", "||") else _within)(right, python)

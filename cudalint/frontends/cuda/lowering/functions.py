@@ -261,5 +261,6 @@ def lower_function(lower: Parts, unit: Unit, body: Body) -> Function:
         is_static=kind == Kind.METHOD and bool(functions.is_static(cursor)),
         returns=returns if returns.text else None,
         in_macro=unit.positions.from_macro(cursor),
+        for_device=any(part._kind_id == Kind.DEVICE for part in parts),
         named_by=_named_by(body.key),
     )
