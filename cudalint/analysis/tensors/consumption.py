@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from cudalint.analysis.shape.places import holder, place
-from cudalint.analysis.tensors.lattice import Kind
+from cudalint.analysis.tensors.lattice import Kind, Value
 from cudalint.analysis.tensors.records import Form, Record, handed
 from cudalint.analysis.tensors.view import View
 from cudalint.program import (
@@ -65,7 +65,7 @@ def consumption(view: View, origins: Iterable[int], depth: int = 0) -> Consumpti
             record = view.records[user]
             if record.effect is not None and record.effect.backward:
                 return Consumption(Fate.ESCAPES)
-            if _ends(record):
+            if _is_done(record.result) or _is_given_done(record, reached):
                 ends[user] = record
                 continue
             after = _passed(view, record, reached, depth)
@@ -77,10 +77,16 @@ def consumption(view: View, origins: Iterable[int], depth: int = 0) -> Consumpti
     return Consumption(_leaves(view, reached), tuple(ends[one] for one in sorted(ends)))
 
 
-def _ends(record: Record) -> bool:
-    """What it makes is a number, or a tensor without a graph."""
-    result = record.result
-    return result.is_number or (result.is_detached and result.kind == Kind.TENSOR)
+def _is_done(value: Value) -> bool:
+    """It is a number, or a tensor without a graph."""
+    return value.is_number or (value.is_detached and value.kind == Kind.TENSOR)
+
+
+def _is_given_done(record: Record, reached: set[int]) -> bool:
+    """Whether all that an operation gets of what was reached has let go of its graph already
+    (``save(scores.data)``)."""
+    given = [operand for operand in record.operands if operand.origins & reached]
+    return bool(given) and all(map(_is_done, given))
 
 
 def _written_into(view: View, origin: int, record: Record) -> frozenset[int]:
@@ -158,5 +164,4 @@ def _is_among(view: View, origin: int, expression: Expression, reached: set[int]
         case Conditional(then=then, otherwise=otherwise):
             return any(_is_among(view, origin, one, reached) for one in (then, otherwise))
     value = view.value(origin, expression)
-    done = value.is_number or (value.is_detached and value.kind == Kind.TENSOR)
-    return bool(value.origins & reached) and not done
+    return bool(value.origins & reached) and not _is_done(value)

@@ -9,7 +9,7 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.callgraph import Site as CallSite
-from cudalint.analysis.shape.operations import calls, expressions
+from cudalint.analysis.shape.operations import calls, expressions, operands
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.adapting import computes_gradients
@@ -28,7 +28,7 @@ from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
-from cudalint.program import THIS, Call, Function, Use, Variable, variables, walk
+from cudalint.program import THIS, Call, Function, Member, Use, Variable, variables, walk
 
 _MOST_CALLERS = 3
 """Loops that are named."""
@@ -224,8 +224,15 @@ def _is_detached_at_last(view: View, call: Call) -> bool:
     made = _made_by(view, call)
     if fate(view, made) != Fate.NUMBERS:
         return False
-    ends = consumption(view, made).ends
-    return any(end.effect is not None and end.effect.detaches for end in ends)
+    return any(_detaches(view, end) for end in consumption(view, made).ends)
+
+
+def _detaches(view: View, end: Record) -> bool:
+    """Whether an operation is there to let go of a graph, or is given what did (``.data``)."""
+    parts = (part for one in operands(end.operation) for part in walk(one))
+    read = [f".{part.field}" for part in parts if isinstance(part, Member)]
+    effects = [end.effect, *map(view.run.models.tensor_effect, read)]
+    return any(effect is not None and effect.detaches for effect in effects)
 
 
 def _is_read(view: View, call: Call) -> bool:

@@ -67,6 +67,7 @@ class TensorRun:
                 or scan.evaluates
                 or scan.inserts
                 or scan.joins
+                or scan.detaches
                 or scan.calls_model
                 or (scan.adds and (scan.lets_go or self._has_buffers(known.function)))
                 or self.hook(known.function) - {"each_batch"}

@@ -37,6 +37,8 @@ class Scan:
     """It adds to something, in place or not."""
     lets_go: bool = False
     """It makes numbers or detached tensors of something."""
+    detaches: bool = False
+    """It lets go of a graph, by what is there to do that."""
     steps: bool = False
     evaluates: set[str] = field(default_factory=set)
     freezes: bool = False
@@ -105,6 +107,7 @@ def _scan_call(
         parts = call.arguments[0].value if effect.concatenates and call.arguments else None
         found.joins |= isinstance(parts, Tuple) and target in map(place, parts.items)
         found.lets_go |= receiver is not None and effect.gradient == "detached"
+        found.detaches |= effect.detaches
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
         found.makes_unrecorded |= named(call, effect.unrecorded) is not None
         found.switches |= bool(effect.mode) or found.makes_unrecorded
@@ -126,6 +129,9 @@ def _scan_call(
         if effect.bound and target is not None and limited:
             found.bounded.add(target)
     found.needs_gradient |= bool(named_constant(call, "requires_grad"))
+    fields = (one.value.field for one in call.arguments if isinstance(one.value, Member))
+    parts_read = (effects(f".{field}") for field in fields)
+    found.detaches |= any(one is not None and one.detaches for one in parts_read)
     if target is not None:
         _give(found, made, target, value)
 
