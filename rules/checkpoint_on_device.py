@@ -8,27 +8,8 @@ from cudalint.analysis.facts import CheckpointLoad, FunctionFacts, is_shown
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import SetKeyword
-from cudalint_rules._wording import quoted, steps_at
-
-_USES = {
-    "restored": "beside what it fills on line {}",
-    "filled": "beside what it fills on line {}",
-    "summed": "with all that line {} computes from it",
-    "moved": "until line {} moves it",
-    "rewritten": "only to be changed and written again on line {}",
-    "beside": "unlike what line {} loads",
-}
-_NEEDLESS = ("filled", "summed", "rewritten")
-"""The device of the file is of no use to these, whatever it is."""
-_UNPLACED = "from where line {} copies it"
-_STEPS = {
-    "restored": "the weights are copied from it here",
-    "filled": "a parameter is written from it here",
-    "summed": "weights are computed with here",
-    "moved": "it goes elsewhere here",
-    "rewritten": "it is written to a file again here",
-    "beside": "this load says where to",
-}
+from cudalint_rules._checkpoint_wording import NEEDLESS, STEPS, device, message
+from cudalint_rules._wording import steps_at
 
 
 class CheckpointOnDevice(FunctionRule):
@@ -48,7 +29,9 @@ class CheckpointOnDevice(FunctionRule):
     the run write weights from a device, or this one writes a file of the same name, where the
     program reckons with files from a GPU (`map_location` is the CPU where there is none, or another
     load of the class has one), and where what is loaded is only written into parameters, summed up
-    or written again. Else it is low, which `--preview` shows.
+    or written again. Else it is low, which `--preview` shows; so it is for a load onto the very
+    device of what it fills (`map_location=device`) that a variable keeps while the function goes on
+    to work with that.
 
     ## Why is this bad?
 
@@ -105,47 +88,22 @@ class CheckpointOnDevice(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the loads that leave the device to the file."""
         for load in facts.lifetimes.checkpoints if facts.lifetimes else ():
-            if load.onto:
-                yield self._kept(load, facts)
-            elif load.own or not facts.is_test:
+            if load.own or load.onto or not facts.is_test:
                 yield self._finding(load, facts)
 
-    def _kept(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
-        where = f"map_location={load.told}"
-        return self.finding(
-            f"{load.api} with `{where}`: `{load.name}` stays there beside what it fills on line "
-            f"{load.used.span.row} while the function goes on to work with that; pass "
-            f'`map_location="cpu"`, or delete it then',
-            filename=facts.filename,
-            span=load.span,
-            function=facts.function,
-            subject=load.name,
-            steps=steps_at((load.used,), _STEPS["restored"]),
-            severity=Severity.INFO if facts.is_test else None,
-            confidence=Confidence.LOW,
-            repair=SetKeyword(load.span, "map_location", '"cpu"', safe=False),
-            advised=True,
-        )
-
     def _finding(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
-        missing = "a `map_location` of `None`" if load.told else "no `map_location`"
-        what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
-        where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
-        use = _USES[load.use] if load.placed or load.use != "restored" else _UNPLACED
-        device = load.needed.device if load.needed is not None else '"cpu"'
-        safe = load.use == "restored" and load.needed is None
-        certain = load.own and not load.brief and not facts.is_test
+        safe = load.use == "restored" and load.needed is None and not load.onto
+        certain = (load.own and not load.brief) or load.onto
         return self.finding(
-            f"{load.api} with {missing}: {what} goes to {where}, "
-            f"{use.format(load.used.span.row)}; pass `map_location={device}`{_needed(load)}",
+            message(load),
             filename=facts.filename,
             span=load.span,
             function=facts.function,
             subject=load.name if is_shown(load.name) else load.api,
-            steps=steps_at((load.used,), _STEPS[load.use]),
-            severity=None if certain else Severity.INFO,
+            steps=steps_at((load.used,), STEPS[load.use]),
+            severity=None if certain and not facts.is_test else Severity.INFO,
             confidence=_confidence(load),
-            repair=SetKeyword(load.span, "map_location", device, safe=safe),
+            repair=SetKeyword(load.span, "map_location", device(load), safe=safe),
             advised=True,
         )
 
@@ -153,11 +111,4 @@ class CheckpointOnDevice(FunctionRule):
 def _confidence(load: CheckpointLoad) -> Confidence:
     if load.own:
         return Confidence.HIGH
-    return Confidence.MEDIUM if load.likely or load.use in _NEEDLESS else Confidence.LOW
-
-
-def _needed(load: CheckpointLoad) -> str:
-    if load.needed is None:
-        return ""
-    taken = load.needed.taken
-    return f", where {quoted(taken.text)} (line {taken.span.row}) is used"
+    return Confidence.MEDIUM if load.likely or load.use in NEEDLESS else Confidence.LOW

@@ -25,8 +25,9 @@ class MissingNoGrad(FunctionRule):
     nothing but numbers (`item()`, `argmax()`, a comparison) and detached tensors are made of what
     it returns, if the class, which trains nothing, puts it in evaluation mode elsewhere or has a
     method that hands out its own objects in evaluation mode, or if a service (`@app.post(...)`)
-    calls the function for each request. With low confidence, the same without such evidence, and a
-    method of the model that is out of sight. Where nothing in the file, nor in those that call it,
+    calls the function for each request. With low confidence, the same without such evidence, a
+    method of the model that is out of sight, and a call in no loop whose result is detached at
+    last. Where nothing in the file, nor in those that call it,
     goes to a GPU, it is an `info`. Where the loop calls what computes gradients, only the call of
     the model is to be put under `no_grad()`.
 

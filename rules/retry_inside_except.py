@@ -18,8 +18,8 @@ class RetryInsideExcept(FunctionRule):
     Reports a call of the model, or of a function that works on tensors, inside the `except` body
     that takes an out-of-memory exception (`torch.cuda.OutOfMemoryError`, CuPy's, or a
     `RuntimeError` whose message is tested for "out of memory"), by its own name or by one that a
-    file or class of the run has for it. Where the class is out of sight and only what the handler
-    itself writes says "out of memory", confidence is medium.
+    file or class of the run has for it. Where the class is out of sight, or any exception is
+    taken, and only what the handler itself writes says "out of memory", confidence is medium.
 
     ## Why is this bad?
 

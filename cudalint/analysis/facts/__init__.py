@@ -12,6 +12,7 @@ from cudalint.analysis.facts.capacity import (
     HeldPool,
     Holder,
     Peak,
+    RecompiledKernel,
 )
 from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts, Unfinished
@@ -113,6 +114,7 @@ __all__ = [
     "OwnerCopy",
     "PageableCopy",
     "Peak",
+    "RecompiledKernel",
     "RecordedInference",
     "RepeatedTransfer",
     "Resource",

@@ -108,10 +108,23 @@ class Footprint:
 
 
 @dataclass(frozen=True)
+class RecompiledKernel:
+    """A kernel that a function compiles whenever it is called."""
+
+    name: str
+    span: Span
+    """Its definition."""
+    again: Site | None
+    """Where a loop calls the function, or one that calls it; ``text`` is the caller. ``None``:
+    nothing in sight does."""
+
+
+@dataclass(frozen=True)
 class Capacity:
     """All of it, for one function."""
 
     flushes: tuple[CacheFlush, ...] = ()
     churn: tuple[Churn, ...] = ()
     pools: tuple[HeldPool, ...] = ()
+    recompiled: tuple[RecompiledKernel, ...] = ()
     peak: Peak | None = None

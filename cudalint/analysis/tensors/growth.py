@@ -89,7 +89,9 @@ def _runs_part(view: View, record: Record) -> bool:
     if record.form is not Form.CALL or record.effect is not None or not isinstance(call, Call):
         return False
     receiver = place(call.receiver)
-    known = view.run.kind_of(view.function, receiver) if receiver is not None else None
+    if receiver is None or receiver.startswith("this"):
+        return False  # what a module makes of its own parts, those that call it need where it is
+    known = view.run.kind_of(view.function, receiver)
     return known is not None and known.kind == Kind.MODULE
 
 

@@ -17,6 +17,7 @@ def with_capacity(
     from cudalint.analysis.queries.capacity.churn import churn
     from cudalint.analysis.queries.capacity.flushes import flushes
     from cudalint.analysis.queries.capacity.pools import held_pools
+    from cudalint.analysis.queries.capacity.recompiled import recompiled
 
     found = []
     flushed = {id(run): tuple(flushes(run)) for run in runs}
@@ -26,6 +27,7 @@ def with_capacity(
             flushes=flushed[id(run)],
             churn=churned.get(id(run), ()),
             pools=tuple(held_pools(run)),
+            recompiled=tuple(recompiled(run)),
             peak=peaks.get(id(run), one.capacity.peak if one.capacity is not None else None),
         )
         found.append(one if capacity == Capacity() else replace(one, capacity=capacity))

@@ -1,0 +1,6 @@
+from numba import cuda
+
+blocks = 4
+
+
+# @page
