@@ -131,6 +131,10 @@ class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """The argument that is the target instead of ``to`` where it is given (``out``)."""
     rows: str | None = None
     """2D copies: number of rows (``bytes`` is then the width of one)."""
+    symbol: Literal["to", "from", ""] = ""
+    """The side that is a variable of the device itself, by its name."""
+    offset: str | None = None
+    """From where in that variable, in bytes."""
     whole_data_set: bool = False
     """The argument is typically a whole data set of unknown size (``cudf.DataFrame(df)``)."""
     numbers: tuple[str, ...] = ()

@@ -85,11 +85,18 @@ def _copy(
         size = None if rows is None else apply("*", size, rows)
     if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
         size = None
-    to = _endpoint(run, binding, copy.to, size, returned)
-    source = _endpoint(run, binding, copy.source, size)
+    if copy.symbol == "to":
+        to = _symbol(run, binding, copy.to, copy.offset)
+    else:
+        to = _endpoint(run, binding, copy.to, size, returned)
+    if copy.symbol == "from":
+        source: Endpoint | None = _symbol(run, binding, copy.source, copy.offset)
+    else:
+        source = _endpoint(run, binding, copy.source, size)
     direction = direction_of(binding, copy.direction)
     places = (binding.expression(copy.to), binding.expression(copy.source))
-    to, source = _marked(run, to, *places), _marked(run, source, *places[::-1])
+    if not copy.symbol:  # which the pointer itself may be what goes into
+        to, source = _marked(run, to, *places), _marked(run, source, *places[::-1])
     to, source = (
         _counted(run, side, place, binding.amount_expression(copy.bytes))
         for side, place in zip((to, source), places, strict=True)
@@ -283,6 +290,24 @@ def _endpoint(
     found = endpoint(run, run.show(expression), value, size, element)
     multiple = found.times_unknown and not _is_a_part(run, expression)
     return replace(found, element_bytes=element, times_unknown=multiple)
+
+
+def _symbol(run: FunctionRun, binding: Binding, path: str, offset: str | None) -> Endpoint:
+    """A variable of the device, which a copy names."""
+    place = binding.expression(path)
+    whole = plain(place) if place is not None else None
+    if isinstance(whole, AddressOf):
+        whole = whole.place
+    info = run.evaluator.variable(whole.symbol) if isinstance(whole, Variable) else None
+    known = info.type.bytes if info is not None and info.space == "device" else None
+    skipped = binding.value(offset) if offset is not None else None
+    left = known if skipped is None else None
+    if known is not None and (given := integer(skipped)) is not None:
+        left = known - given
+    kind = info.type if info is not None else None
+    element = kind.pointee if kind is not None and kind.kind == "array" else kind
+    name = run.show(whole) if whole is not None else ""
+    return Endpoint(name, "device", left, element_bytes=element.bytes if element else None)
 
 
 def pointee_bytes(run: FunctionRun, expression: Expression) -> int | None:
