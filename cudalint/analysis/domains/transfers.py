@@ -85,14 +85,12 @@ def _copy(
         size = None if rows is None else apply("*", size, rows)
     if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
         size = None
+    to = _endpoint(run, binding, copy.to, size, returned)
+    source = _endpoint(run, binding, copy.source, size)
     if copy.symbol == "to":
         to = _symbol(run, binding, copy.to, copy.offset)
-    else:
-        to = _endpoint(run, binding, copy.to, size, returned)
-    if copy.symbol == "from":
-        source: Endpoint | None = _symbol(run, binding, copy.source, copy.offset)
-    else:
-        source = _endpoint(run, binding, copy.source, size)
+    elif copy.symbol == "from":
+        source = _symbol(run, binding, copy.source, copy.offset)
     direction = direction_of(binding, copy.direction)
     places = (binding.expression(copy.to), binding.expression(copy.source))
     if not copy.symbol:  # which the pointer itself may be what goes into
