@@ -488,6 +488,11 @@ class Recorder:
     def _held(self, record: _Record, span: Span) -> Held:
         """Whether all paths to a way out have a resource there."""
         acquired, departures = record.acquired, self.departures.get(span, set())
+        where = acquired.location
+        holder = where[1] if where is not None and where[0] == "@" else None
+        origin = holder.resource.origin if isinstance(holder, Pointer) else None
+        if any(origin in one.ended for one in departures):
+            return "sometimes"  # what its place is in is gone by then
         others = [
             one
             for one in departures
