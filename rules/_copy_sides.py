@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cudalint.analysis.facts import Endpoint, Fill, Transfer, readable
+from cudalint.findings.finding import Severity
 from cudalint.findings.repair import CopyKind
-from cudalint_rules._wording import quoted
+from cudalint_rules._wording import listing, quoted
 
 SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
 """Which side of a direction a memory space is on; managed memory is on both."""
@@ -29,6 +30,20 @@ def wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:
     return [
         (role, end) for role, end, side in ends if end.space in SIDES and SIDES[end.space] != side
     ]
+
+
+def of_sides(copy: Transfer, wrong: list[tuple[str, Endpoint]]) -> str:
+    """What a copy says, and where the memory of its sides is."""
+    reasons = [f"its {role} {quoted(end.name)} is {end.space} memory" for role, end in wrong]
+    return f"{readable(copy.api)} says {copy.direction}, but {listing(reasons)}"
+
+
+def severity_of(copy: Transfer, wrong: list[tuple[str, Endpoint]]) -> Severity | None:
+    """``None``: the copy is refused, or goes where nobody wants it."""
+    if all(end.space == "pinned" for _, end in wrong):
+        return Severity.INFO
+    sides = [SIDES.get(end.space or "") for end in (copy.to, copy.source) if end is not None]
+    return Severity.WARNING if sides == ["device", "device"] else None
 
 
 def of_pointer(of: Transfer | Fill, place: Endpoint, verb: str) -> str:

@@ -67,3 +67,12 @@ def refused_arguments(launch: LaunchSite) -> str | None:
     if least <= passed <= most:
         return None
     return f"it is given {plural(passed, 'argument')}, and takes {most}"
+
+
+def lacks_arguments(launch: LaunchSite) -> bool:
+    """Whether a launch goes through with fewer arguments than the kernel takes: those of CUDA C++
+    are handed over in a buffer, whose length nobody compares (asked an H200)."""
+    kernel, passed = launch.kernel, launch.argument_count
+    if kernel is None or passed is None or kernel.dialect != "cuda":
+        return False
+    return passed < len(kernel.parameters)

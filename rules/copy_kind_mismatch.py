@@ -8,8 +8,15 @@ from typing import Any
 from cudalint.analysis.facts import Endpoint, Fill, FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
-from cudalint_rules._copy_sides import of_pointer, of_shadow, repair_of, wrong_sides
-from cudalint_rules._wording import listing, quoted, steps_at, subject
+from cudalint_rules._copy_sides import (
+    of_pointer,
+    of_shadow,
+    of_sides,
+    repair_of,
+    severity_of,
+    wrong_sides,
+)
+from cudalint_rules._wording import quoted, steps_at, subject
 
 
 class CopyKindMismatch(FunctionRule):
@@ -65,7 +72,8 @@ class CopyKindMismatch(FunctionRule):
 
     ## Known problems
 
-    Pointers whose origin is not in the run have no known side and are not reported.
+    Pointers whose origin is not in the run have no known side and are not reported. What is copied
+    within the device, but is said to be the host's, is a warning: the copy works (on an H200).
 
     ## References
 
@@ -85,11 +93,8 @@ class CopyKindMismatch(FunctionRule):
             if shadows:
                 yield self._told(of_shadow(copy, shadows[0]), copy, shadows[0], facts)
             elif wrong := wrong_sides(copy):
-                reasons = [
-                    f"its {role} {quoted(end.name)} is {end.space} memory" for role, end in wrong
-                ]
                 yield self._told(
-                    f"{readable(copy.api)} says {copy.direction}, but {listing(reasons)}",
+                    of_sides(copy, wrong),
                     copy,
                     wrong[0][1],
                     facts,
@@ -99,7 +104,7 @@ class CopyKindMismatch(FunctionRule):
                         if end.allocation
                         for step in steps_at([end.allocation], f"{end.name} comes from {{text}}")
                     ),
-                    severity=Severity.INFO if all(e.space == "pinned" for _, e in wrong) else None,
+                    severity=severity_of(copy, wrong),
                     repair=repair_of(copy, wrong),
                 )
             elif copy.to_itself:

@@ -8,7 +8,11 @@ from cudalint.analysis.facts import FunctionFacts, LaunchSite, RoundedGrid
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.source import Span
-from cudalint_rules._launch_limits import refused_arguments, refused_configuration
+from cudalint_rules._launch_limits import (
+    lacks_arguments,
+    refused_arguments,
+    refused_configuration,
+)
 from cudalint_rules._shared_memory import kernel_step
 from cudalint_rules._wording import quoted
 
@@ -76,13 +80,15 @@ class InvalidLaunch(FunctionRule):
         """Yield the launches that cannot start."""
         for launch in facts.launches:
             reason, steps = refused_configuration(launch, self.limits), launch.steps
+            how = "cannot be launched"
             if reason is None:
                 reason = refused_arguments(launch)
                 steps = (*steps, *kernel_step(launch, "the kernel is defined here"))
+                how = "is launched without all it takes" if lacks_arguments(launch) else how
             if reason:
                 sure = launch.settled or 0 not in (*launch.grid, *launch.block)
                 yield self.finding(
-                    f"{quoted(launch.kernel_name)} cannot be launched: {reason}",
+                    f"{quoted(launch.kernel_name)} {how}: {reason}",
                     filename=facts.filename,
                     span=launch.span,
                     function=facts.function,

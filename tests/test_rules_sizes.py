@@ -12,6 +12,7 @@ from cudalint.analysis.facts import FileFacts, FunctionFacts, LaunchSite, Overfl
 from cudalint.apis.devices import limits_for
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.rule import Limits, Rule
+from cudalint.program import Parameter, Type
 from cudalint_rules.copy_kind_mismatch import CopyKindMismatch
 from cudalint_rules.copy_size_mismatch import CopySizeMismatch
 from cudalint_rules.invalid_launch import InvalidLaunch
@@ -199,6 +200,21 @@ def test_missing_dynamic_shared_memory() -> None:
 def test_dimensions(grid: Any, block: Any, reason: str | None) -> None:
     expected = [f"`reduce` cannot be launched: {reason}"] if reason else []
     assert launched(InvalidLaunch, launch(grid=grid, block=block)) == expected
+
+
+def test_too_few_arguments_are_refused_by_some() -> None:
+    parameters = (Parameter("out", "out", Type("object")), Parameter("n", "n", Type("object")))
+    taken = kernel(parameters=parameters)
+    assert launched(InvalidLaunch, launch(kernel=taken, argument_count=1)) == [
+        "`reduce` is launched without all it takes: it is given 1 argument, and takes 2"
+    ]
+    assert launched(InvalidLaunch, launch(kernel=taken, argument_count=3)) == [
+        "`reduce` cannot be launched: it is given 3 arguments, and takes 2"
+    ]
+    numba = kernel(parameters=parameters, dialect="numba")
+    assert launched(InvalidLaunch, launch(kernel=numba, argument_count=1)) == [
+        "`reduce` cannot be launched: it is given 1 argument, and takes 2"
+    ]
 
 
 def test_launch_bounds() -> None:
