@@ -85,12 +85,12 @@ def _copy(
         size = None if rows is None else apply("*", size, rows)
     if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
         size = None
-    to = _endpoint(run, binding, copy.to, size, returned)
-    source = _endpoint(run, binding, copy.source, size)
-    if copy.symbol == "to":
-        to = _symbol(run, binding, copy.to, copy.offset)
-    elif copy.symbol == "from":
-        source = _symbol(run, binding, copy.source, copy.offset)
+    to, source = (
+        _symbol(run, binding, path, copy.offset)
+        if copy.symbol == side
+        else _endpoint(run, binding, path, size, returned)
+        for side, path in (("to", copy.to), ("from", copy.source))
+    )
     direction = direction_of(binding, copy.direction)
     places = (binding.expression(copy.to), binding.expression(copy.source))
     if not copy.symbol:  # which the pointer itself may be what goes into
@@ -299,9 +299,8 @@ def _symbol(run: FunctionRun, binding: Binding, path: str, offset: str | None) -
     info = run.evaluator.variable(whole.symbol) if isinstance(whole, Variable) else None
     known = info.type.bytes if info is not None and info.space == "device" else None
     skipped = binding.value(offset) if offset is not None else None
-    left = known if skipped is None else None
-    if known is not None and (given := integer(skipped)) is not None:
-        left = known - given
+    start = 0 if skipped is None else integer(skipped)
+    left = known - start if known is not None and start is not None else None
     kind = info.type if info is not None else None
     element = kind.pointee if kind is not None and kind.kind == "array" else kind
     name = run.show(whole) if whole is not None else ""

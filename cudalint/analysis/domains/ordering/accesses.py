@@ -119,8 +119,10 @@ def _loads(run: FunctionRun, access: Access, state: State) -> bool:
 def _runs_on_host(run: FunctionRun) -> bool:
     """Whether a function is one of the host: where code of the device may call it too, whether one
     of the host does."""
+    if not run.function.for_device:
+        return True
     sites = run.symbols.memo(CallGraph).sites(identity(run.function))
-    return not run.function.for_device or any(not site.caller.for_device for site in sites)
+    return any(not site.caller.for_device for site in sites)
 
 
 def _host_access(

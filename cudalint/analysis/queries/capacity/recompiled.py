@@ -32,25 +32,34 @@ def recompiled(run: FunctionRun) -> Iterator[RecompiledKernel]:
     function = run.function
     if not run.python or function.kind == "module" or function.decorators:
         return
+    own = [kernel for kernel in run.program.kernels if _is_within(kernel, function)]
     launched = {
-        at.operation.kernel_key for at in operations(function) if isinstance(at.operation, Launch)
+        at.operation.kernel_key
+        for at in (operations(function) if own else ())
+        if isinstance(at.operation, Launch)
     }
-    for kernel in run.program.kernels:
-        if kernel.key not in launched or kernel.dialect not in _COMPILED_WHERE_DEFINED:
-            continue
-        if _is_always_defined(kernel, function) and not _is_kept(kernel, function):
+    for kernel in own:
+        if (
+            kernel.key in launched
+            and _is_always_defined(kernel, function)
+            and not _is_kept(kernel, function)
+        ):
             yield RecompiledKernel(kernel.name, kernel.span, _again(run, function))
+
+
+def _is_within(kernel: Kernel, function: Function) -> bool:
+    return (
+        kernel.dialect in _COMPILED_WHERE_DEFINED
+        and kernel.filename == function.filename
+        and is_within(kernel.span, function.span)
+    )
 
 
 def _is_always_defined(kernel: Kernel, function: Function) -> bool:
     """Whether a kernel is defined among the statements of a function itself, not in a branch, nor
     in a function within it."""
     columns = [at.operation.span.column for at in operations(function)]
-    return (
-        kernel.filename == function.filename
-        and is_within(kernel.span, function.span)
-        and kernel.span.column - len("def ") <= min(columns)  # its span is that of its name
-    )
+    return kernel.span.column - len("def ") <= min(columns)  # its span is that of its name
 
 
 def _is_kept(kernel: Kernel, function: Function) -> bool:
